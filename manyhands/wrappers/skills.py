@@ -67,6 +67,8 @@ class SkillSet(Protocol):
             environment, for one step; in words, such a skill is called "step: " and the action.
         idle: optional, a function of the agent's perception: the skills that are no more than to
             wait now, and are read so while they cannot be chosen.
+        rests: optional, True if the skill that does nothing has no end: it is under way until
+            another is chosen.
         lawful_steps: optional, the skill of each action of the environment (`primitive`), if plain
             steps can be chosen only while their actions are legal in the environment, which
             `survey` then need not know.
@@ -287,7 +289,7 @@ class Skills(Wrapper[SkillState]):
         name = self.skills.names[int(np.asarray(state.skill)[i])]
         if self._plain and name.startswith(STEP):
             name = "a plain step"
-        how = STATUS[status]
+        how = STATUS[UNDER_WAY if self._lasts(state, i, status) else status]
         legal, skill = np.asarray(self._legal(state))[i], int(np.asarray(state.skill)[i])
         idle = _idle(self.skills, self._row(state, i)) if status == UNDER_WAY else ()
         if status == UNDER_WAY and legal.any() and not legal[skill] and skill not in idle:
@@ -377,7 +379,7 @@ class Skills(Wrapper[SkillState]):
         """The skill that an answer names; "go on" is the one under way."""
         i = self.index(agent)
         row, status = self._row(state, i), int(np.asarray(state.status)[i])
-        current = int(np.asarray(state.skill)[i]) if status == UNDER_WAY else None
+        current = int(np.asarray(state.skill)[i]) if self._lasts(state, i, status) else None
         legal, offers = np.asarray(self._legal(state))[i], getattr(self.skills, "offers", None)
         shown: Sequence[Choice] = ()
         if offers is not None:
@@ -391,6 +393,12 @@ class Skills(Wrapper[SkillState]):
         plain = step if self._plain else None
         name = self.agents[i]
         return read_skill(self.skills, text, row, legal, current, shown, name, plain, i)
+
+    def _lasts(self, state: SkillState, i: int, status: int) -> bool:
+        """Whether the last skill of an agent is under way."""
+        rests = getattr(self.skills, "rests", False)
+        resting = status == DONE and int(np.asarray(state.skill)[i]) == self.skills.wait
+        return status == UNDER_WAY or (rests and resting)
 
     def _row(self, state: SkillState, i: int) -> np.ndarray:
         return np.asarray(self._rows(state))[i]
@@ -460,9 +468,19 @@ _GO_ON = Grammar(
             "[and] on (i|we) go",
             "[(i'm|i am|we're|we are)] still (at it|on it|on my way)",
             "(next|one more|another) step of (it|this|that|same [(skill|plan|task|thing)])",
+            "[no change [.]] (finish|complete|see through|follow through with|stick with|keep to) "
+            "(what i (started|began|am doing)|my|the) [same|current] "
+            f"[(skill|plan|task|action|move|job)] [{_UNDERWAY}]",
         ],
         "trip": [
-            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [(with|on)] {_TRIP}"
+            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [(with|on)] {_TRIP}",
+            f"(stick|stay|keep|remain) (with|on|to) {_TRIP}",
+            "(maintain|hold|keep|stay on|keep on|remain on) [(my|the)] [(same|current|present)] "
+            "(course|heading|way|trajectory|route|path)",
+            "(onward|onwards)",
+            "[(i'm|i am|we are)] still [(on my way|under way|flying|walking|heading|moving|going)] "
+            "(there|(to|for) [the] same (place|spot|point|position|goal|target))",
+            "[(i'm|i am)] still on my way [(there|to it)]",
         ],
     }
 )
@@ -574,7 +592,7 @@ def _read(
 
     def refusal(reason: str, words: str) -> str:
         # Names that differ in numbers only are as one.
-        alike = {re.sub(r"[-.\d]+", "", name): name for name in reversed(near or table)}
+        alike = {re.sub(r"[-.\d]+", "", name): _shape(name) for name in reversed(near or table)}
         found = closest(words, reversed(alike.values()), most)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
         return f"{reason}. Name {one} in words; nearest: {', '.join(found)}."
@@ -599,6 +617,14 @@ def _read(
             text, meant, refuse, what=what, me=me, calm=lambda why: _is_calm(why, table, current)
         )
     )
+
+
+_PLACE = re.compile(r"\((-?[\d.]+(?:, -?[\d.]+){1,2})\)")
+
+
+def _shape(name: str) -> str:
+    """A name with letters for the numbers of its place: "go to (x, y, z)"."""
+    return _PLACE.sub(lambda found: f"({', '.join('xyz'[: found[1].count(',') + 1])})", name)
 
 
 # What a player takes to be under way, as a reason to go on with it.

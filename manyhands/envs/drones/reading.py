@@ -29,14 +29,16 @@ SHOWN = 8  # choices that a refusal names at most
 
 _GO = (
     "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|edge|step|proceed|steer|turn|get"
-    "|position myself|place myself|come|race|dash)"
+    "|position myself|place myself|come|race|dash|sweep|sprint|speed|cruise|charge|dart|swoop"
+    "|make my way|press [on]|blast|push)"
 )
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|fast"
-    "|further|farther|now|at full speed|full speed)]"
+    "|further|farther|now|at full speed|full speed|all out|flat out|across|around)]"
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
-_ITS = "(its|his|her|the|evader's|target's|intruder's)"
+_OF_PREY = "(its|his|her|evader's|target's|intruder's|prey's|runaway's|enemy's|opponent's)"
+_ITS = f"({_OF_PREY}|the)"
 _STRAIGHT = "(straight|right|directly|head on|flat out) (at|for|to|toward|towards|after)"
 _SHAPE = "(shape|formation|THIS SHAPE)"  # and the name of the shape that is flown
 _GOAL = "[(next|our|current)] goal"
@@ -45,7 +47,6 @@ _OTHERS = (
     "|team mate"
     "|everyone else)"
 )
-_FOR = f"[[(and|to)] wait for ({_OTHERS}|{{mate}}|{_PREY}) [to (catch up|come [closer]|pass)]]"
 _THEM = (
     "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|{one:mate} [and {two:mate}]"
     "|whole [of] THIS SHAPE|whole (shape|formation|team))"
@@ -65,19 +66,75 @@ _SINCE = (
 _BRIEFLY = "[for [1] [(short|little)] (moment|bit|while|second|step)]"
 # Where it flies to, and where it was.
 _AHEAD = (
-    f"where ({_PREY} (will (be|go|fly|end up)|is (going [to be]|heading|headed|bound|flying)"
+    f"(where ({_PREY} (will (be|go|fly|end up)|is (going [to be]|heading|headed|bound|flying)"
     "|goes|is going to (go|fly|end up))"
     "|(it's|he's|she's) (going [to (be|go|fly)]|heading|headed|bound|flying)"
     "|(it'll|he'll|she'll) (be|go|fly|end up))"
+    f"|(spot|place|point|position) [(where|that|which)] ({_PREY} (will|is going to|is about to"
+    "|is bound to)|it'll|he'll|she'll) (reach|be|pass|arrive|get to|fly to|end up|cross)"
+    " [(at|in|through)]) [(next|soon|shortly|in [a] moment)]"
 )
 _LAST = (
     f"(where {_PREY} was [last] (seen [last]|spotted [last]|[last])"
     f"|where (we|i) [last] (saw|spotted) {_PREY} [last]"
     f"|[last] (place|point|spot) where ({_PREY} was [last] seen|(we|i) [last] saw {_PREY})"
-    "|(its|his|her) last [(known|seen)] (place|position|spot|point))"
+    f"|{_OF_PREY} last [(known|seen|reported)] (place|position|spot|point|location|whereabouts))"
+)
+# Where in the arena something is done.
+_COMPASS = (
+    "(north|south|east|west|northern|southern|eastern|western"
+    "|(north|south) (east|west|eastern|western)"
+    "|northeast|northwest|southeast|southwest|northeastern|northwestern|southeastern|southwestern)"
+)
+_PART = (
+    f"[{_COMPASS}] (corner|wall|side|edge|end|flank|centre|center|middle|cylinder|pillar|column"
+    "|post|obstacle|boundary)"
+)
+_AT = (
+    f"[(in|at|near|by|along|on|beside|against|around|past|behind|between) [2|both] {_PART} "
+    "[of (arena|room|field|map)]]"
+)
+_FROM = f"[from (north|south|east|west|{_PART})]"
+# What an order of a pursuer is for. None of these is a move of its own.
+_GAIN = (
+    f"((close|shorten|narrow|cut) [down] (distance|gap|ground) [(to|on) {_PREY}]"
+    f"|catch up [with {_PREY}]|(gain|make up) [some] ground [on {_PREY}]|gain on {_PREY}"
+    f"|catch {_PREY}|(get|be|come|draw|stay) (close|closer|near|nearer) [to {_PREY}]"
+    "|(widen|spread|stretch|cast|open) [out] [our] [a] [wide|wider] (net|line|formation|ring)"
+    "|spread [us] out|(be|get|stay) [more] spread out"
+    "|cover ([some] more (ground|space|area)|more [of] (arena|room))"
+    f"|keep [up] [the] pressure [on] [on {_PREY}]|put [more] pressure on {_PREY}|pressure {_PREY}"
+    f"|(trap|corner|pin|press) {_PREY} [against {_PART}] {_AT}"
+    f"|keep {_PREY} (boxed in|in sight|in view|from escaping|from getting away|close)"
+    f"|(stay|keep up|keep pace) with {_PREY}|leave [{_PREY}] no (way out|escape|exit|room)"
+    f"|({_PREY}|it) (cannot|can't|can not) (get away|escape|get out|flee|slip (away|through|by))"
+    "|shut [off] [its] way out|force it to turn)"
+)
+_END = f"[(to|so as to|in order to|so [that] (i|we) [(can|may|will)]|so [that]) {_GAIN}]"
+_TRACK = (
+    f"[(anticipate|predict|read|work out|lead|foresee|extrapolate) ({_OF_PREY} [next] "
+    "(path|flight|way|course|line|route|move|movement|direction|position|heading)"
+    f"|{_AHEAD}|where {_PREY} (go|fly|is)) and]"
+)
+_HELP = f"[help [(us|team|{_OTHERS}|{{helper:mate}} [and {{other:mate}}]|them)] [to]]"
+_KEEP_ON = (
+    "(keep up|keep on with|continue [with]|carry on with|go on with|resume|maintain|press on with)"
+)
+_LEVEL = (
+    f"[(to|(to|and) (match|reach|get to|be at|get level with|draw level with|meet)) "
+    f"({_OF_PREY} (height|altitude|level)|{_PREY})]"
+)
+_PASSAGE = (
+    "(gap|passage|space|lane|way|opening) between [2|both] (cylinder|pillar|column|obstacle|post)"
+)
+_COME_BACK = (
+    "to (catch up|pass [by]|return|reappear|show up|turn (back|around|up)|approach"
+    "|come [(back|closer|near|nearer|around|round|to (me|us)|past|by|this way|my way|out)]"
+    "|fly (past|by|back))"
 )
 _POST = "([(nearest|next|this|that)] (cylinder|obstacle|pillar|column|post))"
 _OFF = f"[(off|away from|clear of|out from under|past) {_POST}]"
+_FOR = f"[[(and|to)] [wait] for ({_OTHERS}|{{mate}}|{_PREY}) [{_COME_BACK}]]"
 # What an order is for.
 _TO_CLOSE = (
     "[((to|and) (close|fill|cover|plug|shut|block) [(this|that)] (gap|hole|lane|way|side) [there]"
@@ -92,8 +149,10 @@ _TO_SHUT = (
 )
 _BIT = "[(a bit|a little|slightly|somewhat|some|a touch|a notch|a tad)] [(further|more)]"
 _GUARD = (
-    "[and (guard|cover|watch|block|defend|protect) "
-    "[(this|my)] (corner|spot|place|area|gap|side|lane|flank)]"
+    "[(and|to) ((guard|cover|watch|block|defend|protect|keep) "
+    f"([(this|my)] [{_COMPASS}] (corner|spot|place|area|gap|side|lane|flank|wall|exit|passage"
+    f"|centre|center|middle) [of (arena|room|field)]|{_PASSAGE})"
+    "|(block|bar|guard) (its|the) (way|path|escape|exit) [(back|out|there)])]"
 )
 _FLANK = "[(side|hand side|flank|wing)]"
 # A side as orders have it: so far away, and seen towards the evader.
@@ -127,18 +186,21 @@ _DO = (
     "|do the (work|chasing|running|hunting|rest)|come [(closer|near|nearer|to (me|us))]|approach"
     "|catch up [with (me|us)]|close in|move|advance|pass|go first)"
 ).replace("(PREY)", _PREY)
+_FIRST = f"{_TRACK} [(lead {_PREY}|cut ([the] corner|across)) and]"
+_ITS_WAY = f"(on|along|in|across) {_OF_PREY} (path|way|course|route|flight|line)"
+_BEFORE = f"[before {_PREY} [can] (reach|get to|make) {_PART}|{_AT[1:-1]}|{_FROM[1:-1]}|there]"
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
         "(hold|hover|stay|stop|freeze|remain|float|brake|halt|wait|pause|stand still|do nothing"
         f"|idle|hang|noop|no op|pass|none) {_HERE} [(in [the] air|in position)] {_BRIEFLY} {_FOR}",
-        "(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
-        f"{_FOR}",
+        f"(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
+        f"({_FOR}|{_GUARD})",
+        f"(hold|stay|wait|hover|remain|stand|keep) (put|still) {_GUARD}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
         f"(hold|keep|maintain|hover|stay|wait|remain) [[(my|this)] (position|place|spot|post)] "
         f"{_HERE} (and|to|so [that]) [let] ({_OTHERS}|{{mate}}|them|him|her) [(can|may)] {_DO}",
-        f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) "
-        "[to (catch up|come [closer]|pass)]",
+        f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) [{_COME_BACK}]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
         f"(hold|stay|wait|hover|remain|stand) {_HERE} {_GUARD}",
@@ -244,9 +306,16 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (after|at|for|to|toward|towards) {_PREY} {_WITH} {_PACE}",
         f"{_GO} {_SOME} [(to|for|toward|towards|at)] {_LAST}",
         f"(give|keep up) chase [to {_PREY}]",
+        f"[keep [up] pressure [on] [on {_PREY}] and] {_GO} {_SOME} {_STRAIGHT} {_PREY} {_PACE}",
+        f"[[be] [right] on {_OF_PREY} (tail|heel) and] {_KEEP_ON} [my|our] (chase|pursuit|hunt) "
+        f"[of {_PREY}]",
+        f"(stay|be|remain) in [hot] pursuit [of {_PREY}]",
+        "(go|move|close|come|fly|dive|rush) in for [the] (catch|capture|kill|grab|tag)",
+        f"(chase|pursue|hunt|follow|go after|track) {_PREY} (into {_PART}|{_AT[1:-1]})",
         f"(chase|run|hunt|track) {_PREY} down",
         f"(chase|pursue|hunt|follow|go after|press) {_PREY} {_MEANWHILE}",
-        f"(close|shorten|reduce|cut) (distance|gap) (to|on|with|between (me|us) and) {_PREY}",
+        "(close|shorten|reduce|cut) [(last|remaining)] (distance|gap) "
+        f"(to|on|with|between (me|us) and) {_PREY}",
         f"(keep|stay) on {_PREY} (heel|tail)",
         "(stay|keep|stick|get|be|sit) [right|close] (on|to) (its|his|her|evader's) (tail|heel)",
         f"close [in] on {_PREY}",
@@ -261,14 +330,19 @@ _PHRASES: dict[str, list[str]] = {
         f"pedal to the metal [.] {_STRAIGHT} {_PREY}",
     ],
     "cut off": [
-        f"[lead {_PREY} and] (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
-        f"[{_AHEAD}]",
-        f"[lead {_PREY} and] (cut|head) {_PREY} off [(there|{_AHEAD})]",
-        f"(meet|await|catch|wait for) {_PREY} {_AHEAD}",
-        f"(cut off|block|bar) (its|{_PREY}'s|{_PREY}|evader's) "
-        "[(way|path|escape|route|retreat|lane|course|line)] "
-        "[(to|in) (east|west|north|south)]",
-        f"{_GO} [to] (ahead of|in front of) {_PREY}",
+        f"{_FIRST} (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
+        f"({_ITS_WAY}|[{_AHEAD}]) {_BEFORE}",
+        f"{_FIRST} (cut|head) {_PREY} off [(there|{_AHEAD}|{_ITS_WAY})] {_BEFORE}",
+        f"{_FIRST} (meet|await|catch|wait for) {_PREY} {_AHEAD}",
+        f"(cut off|block|bar) [{_OF_PREY}] [{_COMPASS}] (escape|[escape] (way|path|route|retreat"
+        "|lane|course|line|flight) [out]) "
+        f"[[(to|in)] (east|west|north|south)] {_BEFORE}",
+        f"(cut off|block|bar) {_PREY} (to|in) (east|west|north|south)",
+        f"{_FIRST} ({_GO}|aim|point|cut|cut in) {_SOME} [to] [(in|a (spot|point|place))] "
+        f"(ahead of|in front of) {_PREY}",
+        f"{_TRACK[1:-1]} (go|fly|head|move) there",
+        f"cut across {_OF_PREY} (way|path|route|course|line|flight path|bows)",
+        f"(set|take|fly|plot) [a] course to (intercept|cut off|head off) {_PREY}",
         f"(beat|outrun) {_PREY} to (its|his|her|the) (next|future|coming|predicted) "
         "(place|position|spot|point)",
         f"{_GO} {_SOME} (to|toward|towards|for) {_ITS} "
@@ -284,21 +358,23 @@ _PHRASES: dict[str, list[str]] = {
         f"[(rather than|not|instead of) [to] where ({_PREY} is|it's) [now]]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (intercept|cut off|head off) [{_PREY}]",
         f"{_GO} {_SOME} [(over|out)] [(and|to)] (cut|head) {_PREY} off",
-        f"{_GO} {_SOME} (ahead of|in front of) {_PREY} "
-        f"[(and|to) ((cut off|intercept|block|head off|stop|meet) [{_PREY}]"
-        f"|(cut|head) {_PREY} off)]",
+        f"({_GO}|aim|point|steer) {_SOME} [for [a] (spot|point|place)] (ahead of|in front of) "
+        f"{_PREY} [(and|to) ((cut off|intercept|block|head off|stop|meet) [{_PREY}]"
+        f"|(cut|head) {_PREY} off|block {_OF_PREY} (way|path|escape|route))]",
         f"(aim|point|steer|make) (at|for|toward|towards) {_AHEAD}",
     ],
     "surround": [
-        f"[take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|corner|box in|ring"
-        f"|hem in|trap|close around|envelop) [{_PREY}] {_WITH}",
+        f"{_HELP} [take my [own] side and] {_KEEP} (surround|encircle|circle|enclose|box in"
+        f"|hem in|trap|close around|envelop|corner {_PREY}|ring {_PREY}) [{_PREY}] {_WITH}",
         f"(surround|encircle|enclose|corner|trap) {_PREY} (from|on|at) [my] {{from:way}} [side]",
-        f"(box|hem|ring|circle|pen|fence|close|shut|wall|block) {_PREY} in [(from|on|at) my "
-        "[own] (side|flank|end)]",
+        f"{_HELP} (box|hem|ring|circle|pen|fence|close|shut|wall|block) {_PREY} in "
+        "[(from|on|at) my [own] (side|flank|end)]",
         f"(surround|encircle|enclose|corner|trap|circle|ring) {_PREY} (from|on|at) my [own] "
         "(side|flank|end)",
         f"circle (in|around|round) [(on|around|round)] {_PREY}",
-        f"(close|tighten|draw|complete|hold) [our|the|my side of [the]] "
+        f"(close|move|come|draw|press|go) in (around|round|about) {_PREY}",
+        f"(join|complete) [our] (ring|circle|net|cordon|encirclement) [(around|on|about) {_PREY}]",
+        f"{_HELP} (close|tighten|draw|complete|hold|form|make) [our|the|my side of [the]] "
         f"(ring|circle|net|noose|cordon|encirclement) [(around|on|about) {_PREY}] "
         "[(from|on) my [own] (side|flank)]",
         f"({_GO}|approach|close in|come in) {_SOME} [only] (to|on) my [own] (side|part|place) "
@@ -307,9 +383,10 @@ _PHRASES: dict[str, list[str]] = {
         f"(ring|circle|net|cordon|encirclement) [around {_PREY}]",
         f"(take|take up|hold|fill) my [own] (place|position|spot|part) (in|of|on) [our] "
         f"(ring|circle|net|cordon|encirclement) [around {_PREY}]",
-        f"(close|form|make|build|complete) [our] (ring|circle) [(around|on) {_PREY}]",
+        f"(close|form|make|build|complete) [our] [a] (ring|circle) [(around|on) {_PREY}] {_WITH}",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
-        f"(take|hold|cover|fly to|go to) my [own] side of ({_PREY}|ring|circle|triangle|net)",
+        f"(take|take up|hold|cover|fly to|go to) my [own] side of ({_PREY}|ring|circle|triangle"
+        f"|net|encirclement) [around {_PREY}]",
         f"(approach|close in|come in|go in) [on] [{_PREY}] from my [own] side "
         f"[(and|to|so [that] we) (encircle|surround|ring|box in|trap|enclose) {_PREY}]",
     ],
@@ -321,7 +398,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_FLANK} of {{mate}} {_SEEN}",
         f"(cover|guard|take) {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
         f"(take|take up|get|hold|fill|occupy|choose|pick|claim|go for) [my] "
-        f"(spot|place|position|post|station|slot|flank) {_GAP} (on|to|at) {{side}} {_FLANK} "
+        f"(spot|place|position|post|station|slot|flank) {_GAP} [(on|to|at)] {{side}} {_FLANK} "
         f"(of|from|by|beside) {{mate}} {_SEEN} {_TO_CLOSE}",
         f"(spot|place|position|post|station) (on|to|at) {{side}} {_FLANK} of {{mate}} [for me]",
         f"(cover|shadow|escort) {{mate}} (on|to|at|from) {{side}} {_FLANK} {_TO_CLOSE}",
@@ -330,12 +407,13 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_TO_CLOSE}",
         "(cover|guard|take) {mate} on {side} [side]",
         f"(cover|guard|take) {{mate}} s {{side}} {_FLANK}",
-        f"({_GO}|hover|stay|station myself|stand) {_SOME} {_GAP} [(to|on|at)] {{mate}} s {{side}} "
-        f"{_FLANK} {_SEEN}",
+        f"({_GO}|hover|stay|station myself|stand|line up|form up|settle|set up) {_SOME} {_GAP} "
+        f"[(to|on|at)] {{mate}} s {{side}} {_FLANK} {_SEEN}",
         f"{_GO} {_SOME} {_GAP} (beside|next to|alongside) {{mate}} on {{side}} [side] {_SEEN}",
     ],
     "way": [
-        f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} {_SINCE} {_TO_SHUT}",
+        f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} ({_SINCE} {_TO_SHUT}"
+        f"|(along|by|close to|near|past|around) {_PART})",
         f"[at] full (speed|throttle|power|tilt) [(to|toward|towards|due)] {{way}} {_SINCE}",
         f"({_GO}|dodge|swerve|slip [away]|break away|veer) {_SOME} "
         f"[(to|toward|towards|to the|due)] {{way}} {_SOME} "
@@ -353,14 +431,17 @@ _PHRASES: dict[str, list[str]] = {
         f"({{evader:prey}}|{{goal:goal}}|{{one:mate}}) [(quickly|fast|at full speed|now)]",
     ],
     "up": [
-        f"(climb|rise|ascend|lift off) [(up|higher)] {_PACE}",
+        f"(climb|rise|ascend|lift off|fly up|go up) [(up|higher)] {_PACE} {_LEVEL}",
+        "pull up ((a little|a bit|slightly|some|a touch|higher|further)|to [a] higher "
+        f"(height|altitude|level)|{_LEVEL[1:-1]})",
         "(climb|rise|ascend|go up|fly) (above|over) (them|him|it|{mate}|[all] pursuer)",
-        "(gain|get more) [some|more] (height|altitude)",
+        f"(gain|get more) [some|more] (height|altitude) {_LEVEL}",
     ],
     "down": [
-        f"(sink|descend|drop|dive) [(down|lower|to [a] lower (height|altitude))] {_PACE}",
+        f"(sink|descend|drop|dive|fly down|go down) [(down|lower|to [a] lower (height|altitude))] "
+        f"{_PACE} {_LEVEL}",
         "(get|come|go) [a] [(bit|little)] lower",
-        "lose [some|more] (height|altitude)",
+        f"lose [some|more] (height|altitude) {_LEVEL}",
     ],
     "flee": [
         "(flee|escape|run away|run|get away|evade|run for it|run for my life|bolt|take flight)",
@@ -475,12 +556,18 @@ _OF_TASK = {
 }
 
 
+# The moves of a pursuer that may be told with what they are for.
+_WITH_AN_END = frozenset(("chase", "cut off", "surround", "side", "way", "toward", "up", "down"))
+
+
 @functools.lru_cache(maxsize=64)
 def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Grammar:
     kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
     phrases = {
         kind: [line.replace("THIS SHAPE", shape) for line in _PHRASES[kind]] for kind in kinds
     } | {"offered": ["{offered}"]}
+    for kind in _WITH_AN_END.intersection(phrases) if task == "pursuit" else ():
+        phrases[kind] = [f"({'|'.join(phrases[kind])}) {_END}"]
     if actions != "moves":
         lines = [*_NUMBERS, *_FLIES.get(actions, [])]
         phrases["numbers"] = [line.replace("{space}", _SPACES[actions]) for line in lines]
@@ -533,7 +620,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
                     return None
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
-        for reading in grammar.read(_without_places(drones, state, plain), offered):
+        plain = _IDIOM.sub("", _without_places(drones, state, plain))
+        for reading in grammar.read(plain, offered):
             name = _move(reading, agent)
             if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
                 raise refuse(f"what you name is not {name} of you")
@@ -583,6 +671,8 @@ _PLACED = re.compile(
     r"(?P<what>goal|evader|it|slot (?P<slot>\d)),?(?: is)?(?: at)? "
     r"\((?P<place> ?-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?){2} ?)\)"
 )
+# "Up north": north is up on maps.
+_IDIOM = re.compile(r"\b(?:up(?= north\b)|down(?= south\b)|(?:out|over)(?= (?:east|west)\b)) ")
 _NEAR = 0.1  # m, as exactly as places are repeated
 
 

@@ -12,6 +12,7 @@ from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import WAITING
 from manyhands.core.words import tokens
 from manyhands.envs.volleyball import figures
+from manyhands.envs.volleyball.rotors import HIGHER, LOWER
 from manyhands.envs.volleyball.state import STEPPED
 
 _WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|turn|tick|second)")
@@ -28,7 +29,7 @@ _INTO = "(to|at|toward|into|in|towards|on|down|for)"
 # "Back to the left" is said of a ball that is returned: "back" is a depth before a side alone.
 _SPOT = (
     f"[{_THEIR}] ({{depth}} [(and|{_INTO})] [to] {{side}} {_CORNER}"
-    f"|{{side}} [(and|in|at)] {{depth}} {_CORNER}"
+    f"|{{side}} [side] [(and|in|at)] {{depth}} {_CORNER}"
     f"|{{rear:depth of a corner}} {{side}} {_CORNER}"
     f"|{{side}} {{rear:depth of a corner}} (corner|part|area|zone) {_HALF})"
 )
@@ -39,7 +40,10 @@ _HOW = (
 )
 _DRONE = "(far|near) {n}"
 _WHOM = f"({_DRONE}|opponent|them|him|it|other (drone|team|1)|[their] (drone|player))"
-_AWAY = f"[([well] away from|out of reach (of|for)) {_WHOM}]"
+_AWAY = (
+    f"[([well] away from|far [away] from|out of reach (of|for)|past|behind) {_WHOM}"
+    "|where (nobody|no 1|none of them) (stand|is|wait|be) [there]]"
+)
 # What a place is not: it must be another one.
 _NOT = "(not|rather than|instead of|but not)"
 _NOT_THERE = (
@@ -54,16 +58,22 @@ _LIKE = "[(high|soft|safe|gentle|firm|quick|hard|flat|fast|good|controlled)]"
 _MEET = f"[(meet|take|get under|get to|move under|go under|reach|go for) {_BALL} and]"
 _FLY = (
     "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come|fall|drop|recover"
-    "|float|drift|shift|climb|rise|descend)"
+    "|float|drift|shift|climb|rise|descend|head out|make my way|rush|hurry|dash)"
 )
 _NEXT = (
     "([(their|my|our)] (return|set|pass|serve)|[next] (ball|touch|shot|attack|hit)"
     "|[their] [next] (return|shot|attack|hit)|it)"
 )
+_ATTACK = f"(spike|attack|smash|block|receive|hit|play|set|pass|bump|dig) {_BALL}"
 _READY = (
-    f"[((and|to) (get ready|be ready|wait|wait there|stay there|hold|hold there|hover there"
-    f"|prepare|watch|stay ready)|ready [and waiting]) [for {_NEXT}]]"
+    f"[(((and|to) (get ready|be ready|wait|wait there|stay there|hold|hold there|hover there"
+    f"|prepare|watch|stay ready)|ready [and waiting]) [for {_NEXT}] [there]|for {_NEXT}"
+    f"|ready to {_ATTACK} [from there]"
+    f"|(from where|where|so [that]) i (can|could|may) (reach|get to|cover|meet|wait for) {_NEXT}"
+    f"|out of (the|my) way|to (make room|give (them|near {{mate:n}}) room))]"
 )
+# "Leave this ball to near_1 and ..."
+_MAKING_ROOM = "[((make|give) [(them|him|her|some)] room|get out of (his|her|their|[the]) way) and]"
 # "One step deeper" and "back a metre", which count nothing.
 _TOWARD = r"(?:(?:closer|nearer|deeper|higher|lower|back|forward|up|down|left|right)\b|to the )"
 _STEP = r"(?:a|an|one|1|two|2|half a|a half)[ -](?:m|met(?:re|er)s?|steps?|paces?)"
@@ -98,6 +108,11 @@ _MY_MIDDLE = "{middle} of (my|our|own|my own|near) (half|court|side)"
 _WATCH = (
     f"[(and|to) (wait|watch|see) [(ball|it|them|{_DRONE}|what (they|{_DRONE}|other team) (do|will "
     "do|play))]]"
+)
+# A step that the place tells exactly: "step back a bit: fly to (3.9, 0, 1.6)".
+_STEPPING = (
+    f"({_FLY}|step) (back|forward|up|down|in|aside|deeper|higher|lower|away|over) "
+    "[(a bit|a little|slightly|some|a touch|bit|little)] [(and|.)]"
 )
 _UP_AT_NET = "(get|go|move|fly|jump|rise) [up] (at|to) [the] net"
 _THEIRS = (
@@ -173,7 +188,23 @@ def _played(verb: str, names: str) -> list[str]:
     ]
 
 
+_CARRY = "(continue|keep on|carry on|go on|proceed|press on|keep going|keep at|keep)"
+_MY = "[(my|the|this|that|same|current|same current)]"
+_THERE_TOO = (
+    "[(there|on|that way|towards it|to it|(to|for) (same|that) (place|spot|point|position))]"
+)
 _SKILLS = {
+        "go on": [
+            f"{_CARRY} [(with|on|through)] {_MY} {{what:doing}} "
+            f"[[(at|to|toward)] {figures.LIST}]",
+            f"{_CARRY} {{what:going}} [{{way}}] {_THERE_TOO}",
+            f"{_CARRY} {{what:moving}} {{way}}",
+            f"(stick|stay|remain) (with|on|to|at) {_MY} {{what:doing}} [{figures.LIST}]",
+            f"(finish|complete|see through|follow through (with|on)|go through with) {_MY} "
+            f"{{what:doing}} [{figures.LIST}]",
+            f"keep (going|pushing|flying) for {_MY} {{what:doing}}",
+            f"{_MY} {{what:doing}} (go on|continue|is still on)",
+        ],
         "hover": [
             f"[{_LET_GO} [(for now|for the moment)] and] "
             f"{_ON} (hover|stay|hold|stop|remain|float|hang|do nothing|stand still|stand by|idle"
@@ -193,6 +224,13 @@ _SKILLS = {
             f"(come to [a] (rest|stop|halt)|hover|stay [where i am]|hold|stay out of it) [and] "
             f"({_LET_GO}|(don't|do not|not) touch {_BALL}|hover|{_LEAVE})",
             _LEAVE, "hold station", "keep still and save (energy|battery|power)",
+            f"[i] {_ON} {_STILL} [(.|-)] (serve|ball|touch|next touch|it) "
+            f"(belong to ({_MATE}|{_DRONE})|(is|be) {_DRONE} s)",
+            "(hover|stay|hold|stand by|hang|float|wait) [back] [(here|where i am|still)] "
+            f"for {_NEXT} [to come]",
+            f"[drift no further and] (hover|hang|stay|hold) [back] [(here|where i am|still)] "
+            f"[and {_LET_GO}]",
+            "drift no further and (hover|hang|stay|hold [position])",
             "(hover|float|stay|hold|do nothing) [in place] (until|till) (they|{_DRONE}) serve"
             .replace("{_DRONE}", _DRONE),
             "(stay|remain|hover) in [the] air at my (place|spot|position)",
@@ -227,6 +265,8 @@ _SKILLS = {
                   "|cover|be) "
                   f"[up] (at|by) net {_STOP}",
                   f"{_ON} (guard|hold|cover|defend) net [and wait [for (ball|it)]]",
+                  "(keep|hold|stay with|stick with|maintain|stay on|remain (on|with)) [(my|the)] "
+                  "block [(up|on|there)] [at net]",
                   f"{_ON} (get|stay|wait|stand|be|hover|move) in front of ball at net {_STOP}",
                   "meet ball at net",
                   "(do|play|perform|go for|make|try|continue|keep up|take up|set up|form|get into"
@@ -268,8 +308,10 @@ _SKILLS = {
                   f"{_THERE} {_READY}",
                   f"{_ON} {_FLY} [back] [over] (to|toward) (middle|centre|center) [(at|to)] "
                   f"{figures.LIST} {_READY}",
-                  f"{_ON} {_FLY} [(to|toward|towards|over to|back to|at|back|under it to)] "
-                  f"[{_THERE}] {_READY}"],
+                  f"[{_LEAVE} and] {_MAKING_ROOM} [{_STEPPING}] {_ON} {_FLY} "
+                  f"[(to|toward|towards|for|over to|back to|at|back|under it to)] "
+                  f"[{_THERE}] {_READY}",
+                  f"(take|take up|occupy|hold|fill|claim) {_THERE} {_READY}"],
         "go home": [f"{_ON} {_FLY} [back] [to] {_HOME} [(at|to)] [{figures.LIST}] {_READY}",
                     f"go back {_READY}", f"back [to] {_HOME} {_READY}",
                     f"take [up] (my|the) [home] place [again] [at] [{figures.LIST}] {_READY}",
@@ -279,10 +321,21 @@ _SKILLS = {
         "bump to": [*_played("bump", "bump|lob"),
                     f"(send|return|lob|play|hit) {_BALL} in [high] arc {_WHERE}",
                     f"lob {_BALL} {_WHERE}"],
+        "pass to": [f"(pass|play|put|pop|lift|float) {_BALL} (up|high|softly|high up) (to|toward) "
+                    f"{_THERE} [for ({_DRONE}|[my] teammate|[the] attacker)]",
+                    f"(pass|put up|lift) {_BALL} (to|toward) {_THERE}"],
         "set to": [f"{_ON} {_MEET} set {_BALL} [{_HOW} {_TO} {_THERE}|to] [for ({_DRONE}|[my] "
                    f"teammate|[the] attacker)] [to (spike|attack|hit)]",
                    f"set {_BALL} up [{_TO} {_THERE}]"],
-        "spike to": _played("(spike|smash)", "spike|smash"),
+        "spike to": [
+            *(
+                "[(put it away|finish (it|rally|point)|attack|kill it|end (it|rally|point)) [and]] "
+                + way
+                for way in _played("(spike|smash)", "spike|smash")
+            ),
+            f"(attack|hit|strike|finish) {_BALL} {_HOW} {_TO} {_SPOT} with [(my|1)] {_LIKE} "
+            f"(spike|smash) {_AWAY}",
+        ],
         "touch": ["(touch|hit|play|strike) (ball|it|this ball)"],
 }  # fmt: skip
 _DEPTHS = {
@@ -299,13 +352,35 @@ _PLACES = {
             **dict.fromkeys(("middle", "centre", "center", "straight"), "middle"),
         },
         "middle": dict.fromkeys(("middle", "centre", "center"), "middle"),
+        "doing": {
+            **dict.fromkeys(("spike", "smash", "attack", "kill"), "spike to"),
+            **dict.fromkeys(("bump", "lob"), "bump to"),
+            **dict.fromkeys(("set",), "set to"),
+            **dict.fromkeys(("receive", "reception", "dig"), "receive"),
+            **dict.fromkeys(("serve",), "serve"),
+            **dict.fromkeys(("flight", "trip", "way", "course", "path", "approach"), "go to"),
+        },
+        "going": dict.fromkeys(
+            ("fly", "flying", "moving", "move", "heading", "going", "head", "travelling"), "go to"
+        ),
+        "moving": dict.fromkeys(
+            ("drop", "dropping", "fall", "falling", "backing", "retreating", "climbing", "rising",
+             "step", "stepping", "drifting"), "go to"
+        ),
+        "way": {
+            **dict.fromkeys(("back", "deeper", "backward"), "back"),
+            **dict.fromkeys(("forward", "in", "to the net", "to net", "toward net"), "forward"),
+            **dict.fromkeys(("up", "higher"), "up"), **dict.fromkeys(("down", "lower"), "down"),
+            **dict.fromkeys(("left", "to the left"), "left"),
+            **dict.fromkeys(("right", "to the right"), "right"),
+        },
 }  # fmt: skip
 
 
 def with_place(text: str) -> tuple[str, list[float] | None]:
     """A sentence with `figures.LIST` in place of the place in it, and the place."""
     plain = BY_A_STEP.sub("", text)
-    return figures.split(plain, ("x", "y", "z"), "m|metres?|meters?")
+    return figures.split(plain, ("x", "y", "z|height|altitude"), "m|metres?|meters?")
 
 
 # ---- options of a team ---------------------------------------------------------------------------
@@ -553,12 +628,16 @@ _PHRASES = {
              "[a] [gentle|slight|soft] {side} (bank|roll|lean)",
              f"[a] [gentle|slight|soft] (bank|roll|lean) [over] {_WARD} {_SOME}",
              f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
-    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower)] [my] nose down "
-                  f"{_SOME}",
-                  "(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose", "pitch down"],
+    "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower|press)] [my] nose "
+                  f"(down|forward|(forward|over) and down|down and forward) {_SOME}",
+                  f"(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose {_SOME}",
+                  f"pitch {_SOME} (down|forward|forward and down|over) {_SOME}",
+                  f"(tilt|lean|tip) {_SOME} forward {_SOME}"],
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
-                "(pull up|lift|raise|lift up) [my] nose", "pitch up"],
+                f"(pull up|lift|raise|lift up) [my] nose {_SOME}",
+                f"pitch {_SOME} (up|back|backward|up and back) {_SOME}",
+                f"(tilt|lean|tip) {_SOME} backward {_SOME}"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
                f"{_SOME} "
                f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
@@ -600,20 +679,37 @@ _TO_CORRECT = (
     "|(correct|counter|fix|stop|compensate [for]|cancel|offset|undo|reverse|damp|balance"
     f"|counteract) [out] [(my|the|this|that|any)] {_MOVEMENT})"
 )
-_PHRASES["nose up"] += [
-    f"{phrase} to (slow [down]|brake|stop|lose (speed|way)|kill [my] speed)"
-    for phrase in _PHRASES["nose up"]
-]
-for _meaning in ("nose down", "nose up", "bank", "turn"):
-    _PHRASES[_meaning] += [f"{phrase} {_MENDS}" for phrase in _PHRASES[_meaning]]
+# What a tilt or a turn is for; where to, its player says as it likes.
+_TO_MOVE = (
+    "(to|so as to|in order to|so [that] i [(can|will)]) (slow down|brake|stop|lose (speed|way)"
+    f"|kill [my] speed|({_GO}|back|back off|come|get|retreat|lean) [back] "
+    "[(to|toward|away from|off|from|up to|closer to|under|back from)] [(my|the)] "
+    "(net|middle|centre|center|back line|line|left|right|ball|place|spot|position)"
+    "|(slow|stop|check|cancel|kill|counter|end|break|damp|reduce|arrest|halt|correct) [(my|the)] "
+    f"[(left|right|sideways|backward|forward|leftward|rightward)] {_MOVEMENT} [over] "
+    "[(to|toward|away from) (left|right|net)]"
+    "|(come|get|stay|keep|be) (level|upright|steady|balanced) [again])"
+)
+_AGAIN = "[(again|once more|further|for [1] (moment|step)|briefly)]"
+_AT_HALF = (
+    "(for|to (keep|have)|and keep) [(a|an|the|my)] "
+    "[(half [of]|balanced|even|moderate|medium|even moderate|steady)] "
+    "thrust [(balanced|even|moderate|steady|at half|as it is)]"
+)
+_ENDS = dict.fromkeys(
+    ("nose down", "nose up", "bank", "turn"), f"[({_MENDS}|{_TO_CORRECT}|{_TO_MOVE}|{_AT_HALF})]"
+)
+_ENDS |= {"up": f"({HIGHER}|{_TO_CORRECT})", "down": f"({LOWER}|{_TO_CORRECT})"}
+_ENDS |= {"side": f"[{_TO_CORRECT}]"}
 _PHRASES |= {
     meaning: [
-        *_PHRASES[meaning],
-        *(f"{_COUNTER} {phrase}" for phrase in _PHRASES[meaning]),
-        *(f"{phrase} {_TO_CORRECT}" for phrase in _PHRASES[meaning]),
+        f"[(another|1 more|more|{_COUNTER})] ({'|'.join(_PHRASES[meaning])}) {_AGAIN} {end}"
+        if "nose" not in meaning
+        else f"[(another|1 more|more)] ({'|'.join(_PHRASES[meaning])}) {_AGAIN} {end}"
     ]
-    for meaning in ("up", "down", "side", "turn", "bank")
+    for meaning, end in _ENDS.items()
 }
+_PHRASES["up"] += [f"(hold|keep|maintain|regain) [my] {_HEIGHT} (with|by) [a] (climb|rise)"]
 _PHRASES |= {
     meaning: [f"{phrase} {_TOUCH}" for phrase in _PHRASES[meaning]]
     for meaning in ("up", "down", "to the net", "from the net", "side", "bare")

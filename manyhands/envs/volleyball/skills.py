@@ -33,7 +33,7 @@ import numpy as np
 from manyhands.core.axes import expand, least
 from manyhands.core.choices import LIMIT, Choice, Form, fold
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
-from manyhands.envs.volleyball import figures, hits, reading, spikes
+from manyhands.envs.volleyball import hits, naming, reading, spikes
 from manyhands.envs.volleyball.control import body_axes, length, rates_to, rotors
 from manyhands.envs.volleyball.flight import (
     BLOCK,
@@ -71,7 +71,6 @@ ATTACKER = ("go", "spike left", "spike right", "hover")
 Place = tuple[float, float, float]
 
 READY, HIGH = 1.6, 2.4  # m, heights to wait for the ball at, and for a ball to attack
-AROUND, TOP = 1.0, 6.0  # m around the court and above it, of places that are named in words
 
 
 # ---- the skills ----------------------------------------------------------------------------------
@@ -94,7 +93,7 @@ class VolleyballSkills:
         kinds: i32[S], what each is, an index into `VERBS`.
         goals: f32[S, 3], its place, m.
         instant: bool[S], whether a skill ends with its first step.
-        wait: index of the skill that does nothing (`hover`).
+        wait: index of the skill that does nothing (`hover`); `rests`: it has no end.
     """
 
     def __init__(self, setup: Setup, drill: bool = False):
@@ -148,7 +147,7 @@ class VolleyballSkills:
         self.kinds = np.array([kind for _, kind, _ in table], np.int32)
         self.goals = np.array([goal for _, _, goal in table], np.float32)
         self.instant = self.kinds == HOVER
-        self.wait = 0
+        self.wait, self.rests = 0, True
         self.events = EVENTS
         self.example = "bump to (-2, 0)"
         self.options: tuple[str, ...] = ()
@@ -546,32 +545,9 @@ class VolleyballSkills:
                 continue
             kind, effect = int(self.kinds[i]), self._word(i, *facts)
             if kind in (GO, BUMP, SPIKE, SET) and kind not in forms:
-                forms[kind] = self._form(kind, effect)
+                forms[kind] = naming.form(self, kind, effect)
             found.append(Choice(self.names[i], effect, i, certain=False, form=forms.get(kind)))
         return fold(found, limit)
-
-    def _form(self, kind: int, word: str) -> Form:
-        """All skills of one kind as one line: `word` is what one of them does."""
-        goals = self.goals[self.kinds == kind]
-        names = "xyz" if kind in (GO, SET) else "xy"
-        ranges = {
-            n: (_round(float(v.min())), _round(float(v.max())))
-            for n, v in zip(names, goals.T, strict=False)
-        }
-        listed = {
-            n: sorted({_round(float(value)) for value in v})
-            for n, v in zip(names, goals.T, strict=False)
-        }
-        # Numbers mean the nearest of these: "z 1.6 to 2.4" would seem to hold 2.
-        spans = ", ".join(
-            f"{n} {names_of([f'{value:g}' for value in values])}"
-            if len(values) <= LISTED
-            else f"{n} {values[0]:g} to {values[-1]:g}"
-            for n, values in listed.items()
-        )
-        effect = "fly there, about 1 s for 1 m, 2 s for 4 m" if kind == GO else word
-        places = ", ".join(f"{{{n}}}" for n in names)
-        return Form(f"{VERBS[kind]} ({places})", f"{effect}; {spans}", ranges)
 
     def _word(
         self,
@@ -691,77 +667,7 @@ class VolleyballSkills:
         Raises:
             IllegalAction: it names a skill that is not in the table, or no place on its half.
         """
-        sentence, numbers = reading.with_place(text)
-        readings = reading.skills().read(sentence)
-        if {r.meaning for r in readings} == {"receive", "serve"} and perception is not None:
-            served = float(self.parse_observation(np.asarray(perception)).served) > 0
-            now = "receive" if served else "serve"  # "take the serve"
-            readings = [r for r in readings if r.meaning == now]
-        if not readings or len({(r.meaning, *r.values.items()) for r in readings}) > 1:
-            return None
-        meaning, values = readings[0]
-        if meaning == "touch":
-            hitting = ("receive", "bump to", *(("set to",) if self.members > 1 else ()), "spike to")
-            raise IllegalAction(f"say how to play the ball: {names_of(hitting)}")
-        if meaning == "receive far":  # a team's goes to the one who sets
-            return self.names.index("receive") if self.members == 1 else None
-        if meaning in ("go home", "go middle"):
-            home = np.array([self.body.half_length / 2, 0.0, 2.0])
-            if meaning == "go home":
-                if perception is None:
-                    return None
-                obs = self.parse_observation(np.asarray(perception))
-                home = np.asarray(obs.anchors)[: self.members].T @ np.asarray(obs.me)
-            if figures.LIST in sentence and not _agrees(numbers, home):
-                return None
-            return self._closest(GO, home)
-        kind = VERBS.index(meaning)
-        rows = np.flatnonzero(self.kinds == kind)
-        if not len(rows):
-            raise IllegalAction(f"there is no {VERBS[kind]!r} here: each team has one drone")
-        if len(rows) == 1:
-            return int(rows[0])
-        spans = self._spans(kind)
-        spot = None
-        if "side" in values or "middle" in values:
-            spot = self._spot(values)
-            ruled_out = {k: values[f"not {k}"] for k in ("side", "depth") if f"not {k}" in values}
-            if ruled_out and self._spot({**values, **ruled_out}) == spot:
-                return None  # "deep left, not left"
-            numbers = spot if figures.LIST not in sentence else numbers
-        if numbers is None or len(numbers) != len(spans):
-            raise IllegalAction(
-                f"say where to {VERBS[kind]} in {len(spans)} numbers: {_in_words(spans)}; for "
-                f"example {self.names[rows[0]]!r}"
-            )
-        if not all(a <= number <= b for number, (a, b) in zip(numbers, spans, strict=True)):
-            place = ", ".join(f"{number:g}" for number in numbers)
-            raise IllegalAction(
-                f"({place}) is off the court; {VERBS[kind]!r} has {_in_words(spans)}"
-            )
-        found = self._closest(kind, np.asarray(numbers))
-        if spot is not None and found != self._closest(kind, np.asarray(spot)):
-            return None  # numbers and words that differ
-        return found
-
-    def _spot(self, values: dict[str, Any]) -> list[float]:
-        """The place of the far half that words like "deep left" mean."""
-        side = {"left": -0.5, "right": 0.5}.get(values.get("side", ""), 0.0)
-        depth = _DEPTHS["deep" if "rear" in values else values.get("depth", "medium")]
-        return [-depth * self.body.half_length, side * self.body.half_width]
-
-    def _closest(self, kind: int, place: np.ndarray) -> int:
-        """The skill of a kind whose place is nearest to some numbers."""
-        rows = np.flatnonzero(self.kinds == kind)
-        apart = np.linalg.norm(self.goals[rows][:, : len(place)] - place, axis=1)
-        return int(rows[np.argmin(apart)])
-
-    def _spans(self, kind: int) -> list[tuple[float, float]]:
-        """Between what numbers a skill's places can be: on its half, or a little outside it."""
-        length, width = self.body.half_length + AROUND, self.body.half_width + AROUND
-        far = kind in (BUMP, SPIKE)
-        sides = [(-length, 0.0) if far else (0.0, length), (-width, width)]
-        return sides if far else [*sides, (0.0, TOP)]
+        return naming.parse(self, text, perception, current)
 
     def _spike_rule(self) -> str:
         if self.attack:
@@ -815,9 +721,8 @@ class VolleyballSkills:
             f"spike to (x, y): {self._spike_rule()}",
             f"serve: when the ball hangs above you, play it to the {self._served_to}.",
             f"block: {self._block_rule()}",
-            "Places are in metres in your own frame; any numbers on that half, or within "
-            f"{AROUND:g} m of it, mean the nearest place that is offered. Of the far half also in "
-            'words: "bump deep left". Only receive, bump, '
+            "Places are in metres in your own frame; numbers near a place that is offered mean it. "
+            'Of the far half also in words: "bump deep left". Only receive, bump, '
             + ("set, " if team else "")
             + "spike, serve and block hit the ball. While you may not touch it, "
             + ("none" if self.attack and not team else "only block")
@@ -827,10 +732,8 @@ class VolleyballSkills:
         return "\n".join(lines)
 
 
-LISTED = 5  # numbers that a line of choices names, one by one
 _IF_TURN = "if their turns come"  # the effect of each option
 _TABLES = {"receiver": RECEIVER, "setter": SETTER, "attacker": ATTACKER}
-_DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
 _SERVED_OVER = "over the net"
 _SERVED_FRONT = (
     "on this long court to the front of your half, which is the first touch: the setter's is next"
@@ -852,25 +755,12 @@ _PLAYS = (
 )
 
 
-def _in_words(spans: Sequence[tuple[float, float]]) -> str:
-    return ", ".join(f"{n} from {a:g} to {b:g}" for n, (a, b) in zip("xyz", spans, strict=False))
-
-
 def _numbered(text: str, agents: Sequence[str]) -> str:
     """A sentence with roles in place of drones, in the order in which they are named."""
     named = sorted((text.index(name), name) for name in agents if name in text)
     for role, (_, name) in zip(reading.ROLES, named, strict=False):
         text = re.sub(rf"\b{re.escape(name)}\b", role, text)
     return text
-
-
-def _agrees(numbers: Sequence[float] | None, place: np.ndarray) -> bool:
-    """Whether numbers name about that place."""
-    return (
-        numbers is not None
-        and len(numbers) in (2, 3)
-        and bool(np.all(np.abs(place[: len(numbers)] - numbers) <= 0.6))
-    )
 
 
 def _round(value: float) -> float:

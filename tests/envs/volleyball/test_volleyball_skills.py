@@ -9,8 +9,8 @@ import pytest
 
 from manyhands.core.env import ConfigError, IllegalAction
 from manyhands.core.registry import from_spec
-from manyhands.envs.volleyball import Volleyball, hits
-from manyhands.envs.volleyball.flight import GO, falls_to
+from manyhands.envs.volleyball import Volleyball, hits, naming
+from manyhands.envs.volleyball.flight import GO, SPIKE, falls_to
 from manyhands.wrappers.events import Events
 
 DUEL, TEAMS = Volleyball("1v1"), Volleyball("3v3")
@@ -154,7 +154,7 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
         assert [skills.parse(name) for name in skills.names] == list(range(len(skills.names)))
     assert SOLO.names[SOLO.parse("Bump the ball to (-2.2, 0.1)")] == "bump to (-2.4, 0)"
     assert TEAM.names[TEAM.parse("set to (1.4, 1.6, 4)")] == "set to (1.5, 1.5, 3)"
-    assert SOLO.names[SOLO.parse("go to (3.4, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
+    assert SOLO.names[SOLO.parse("go to (2.9, -.2, 1.5e0)")] == "go to (2.4, 0, 1.6)"
     assert SOLO.names[SOLO.parse("pass")] == "receive"
     for words, reason in {
         "bump to": "say where",
@@ -168,9 +168,16 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
         "go to (900, 0, 1e9)": "off the court; 'go to' has x from 0 to 4, y from -2.5 to 2.5",
         "go to (1, 0, -1)": "off the court",
         "bump to (-2.4, 9)": "off the court",
+        "go to (3.4, 0, 1.6)": r"the nearest is 'go to \(2.4, 0, 1.6\)'; there are x 0.6, 1.05",
     }.items():
         with pytest.raises(IllegalAction, match=reason):
             SOLO.parse(words)
+    # Numbers of two places that are none together are not moved in silence.
+    with pytest.raises(IllegalAction, match=r"the nearest is 'spike to \(-4.8, 1.5\)'"):
+        TEAM.parse("spike to (-4.8, 2.55)")
+    assert naming.listed(TEAM, SPIKE) == (
+        "x -4.8, -3.3 or -1.8, y -1.5, 0 or 1.5; x -1.2, y -2.55, 0 or 2.55"
+    )
     for words in ("dance", "go to (somewhere, 0, 1)", "serve or hover", "serve if it is mine"):
         assert SOLO.parse(words) is None
 
