@@ -19,7 +19,7 @@ def numbered(kinds: Sequence[int], named: Named, mine: Collection[int] = ()) -> 
 
     Args:
         mine: the slots where the player is, or that it holds: "this" is among them, and "the other"
-            is not, but is of the kind of one of them.
+            is not, but is of the kind of one of them. "The last" of several is none.
     """
     found, count = [], dict.fromkeys(named.kinds, 0)
     for slot, kind in enumerate(kinds):
@@ -29,6 +29,8 @@ def numbered(kinds: Sequence[int], named: Named, mine: Collection[int] = ()) -> 
                 found.append(slot)
     if not named.pointed:
         return found
+    if named.pointed == "last":
+        return found if len(found) == 1 else []
     own = [slot for slot in found if slot in mine]
     if named.pointed == "this":
         return own
