@@ -93,13 +93,15 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "spray_bottle": ("spray", "bottle"),
     "toilet_paper": ("toilet roll", "roll of toilet paper"),
     "watch": ("wristwatch", "wrist watch"),
-    "wine_bottle": ("bottle of wine", "bottle", "wine"),
+    "wine_bottle": ("bottle of wine", "bottle"),
     "wardrobe": ("closet",),
     "bathroom": ("bath room", "washroom", "restroom"),
     "bedroom": ("bed room",),
     "living_room": ("lounge", "sitting room", "front room"),
     "office": ("study", "home office", "workroom"),
 }
+# What a name may stand for where nobody knows of anything that is called so.
+LOOSELY: Mapping[str, str] = {"wine": "wine_bottle"}
 # ALFWorld's names, where they are not the same words written together.
 ALFWORLD: Mapping[str, str] = {
     "box_of_tissues": "tissuebox",

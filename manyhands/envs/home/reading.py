@@ -21,6 +21,7 @@ from manyhands.envs.home.catalog import words
 from manyhands.envs.home.mentions import with_names
 from manyhands.envs.home.naming import Named
 from manyhands.envs.home.referents import (
+    loosely,
     numbered,
     objects_meant,
     places_meant,
@@ -281,8 +282,10 @@ def _unfit(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> str:
     mine = held(home, facts, agent)
     if "from" in values and room not in numbered(facts.room_kind, values["from"], [room]):
         return "you are not in that room"
-    if "along" in values and not set(numbered(facts.object_kind, values["along"])) & set(mine):
-        return "you do not hold that"
+    if "along" in values:
+        along = {o for o in numbered(facts.object_kind, values["along"]) if _is_so(facts, o, values)}
+        if not along & set(mine):
+            return "you do not hold that"
     if "load" in values and mine == [None] * len(mine):
         return "you hold nothing"
     if "empty" in values and mine != [None] * len(mine):
@@ -417,7 +420,7 @@ def _hand(home: Home, facts: Facts, agent: int, values: dict[str, Any], packing:
     if not mine:
         return "your hands are empty" if home.hands > 1 else "your hand is empty"
     if "thing" in values:
-        meant = _meant(facts, values, [hands[hand] or 0 for hand in mine])
+        meant = _meant(home, facts, values, [hands[hand] or 0 for hand in mine])
         fitting = [hand for hand in mine if hands[hand] in meant]
         if not fitting:
             said = joined([facts.object_names[hands[h]] for h in mine])  # type: ignore[index]
@@ -437,12 +440,15 @@ def _hand(home: Home, facts: Facts, agent: int, values: dict[str, Any], packing:
     return fitting[0]
 
 
-def _meant(facts: Facts, values: dict[str, Any], mine: list[int]) -> list[int]:
-    """The objects of a name, in the state that is told of them: "the clean mug"."""
+def _meant(home: Home, facts: Facts, values: dict[str, Any], mine: list[int]) -> list[int]:
+    """The objects of a name that a player may hold, in the state that is told of them."""
     named = values["thing"]
     if named.pointed == "last":
         named = named._replace(pointed="")
-    found = numbered(facts.object_kind, named, mine if named.pointed == "this" else ())
+    this = mine if named.pointed == "this" else ()
+    found = numbered(facts.object_kind, named, this)
+    if not set(found) & set(mine):
+        found = numbered(facts.object_kind, loosely(home, named), this)
     return [o for o in found if _is_so(facts, o, values)]
 
 

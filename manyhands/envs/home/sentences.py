@@ -98,8 +98,8 @@ _THE_LAST = (
     "(last|only|1|one|single|final|other) [remaining] "
     "[(place|spot|one|candidate|receptacle|container|piece of furniture|option)] "
     "[(left|remaining|that is left|unchecked|unsearched|to check|left to (check|search|try))] "
-    "[[that] (i|we|i've|we've) [have] (not|haven't|never) [yet] "
-    "(looked|checked|searched|seen|opened|visited|tried) [(at|in|into|inside|on)] [yet]]"
+    "[[that] (i|we|i've|we've|nobody|no one) [(have|has)] [(not|haven't|never)] [yet] "
+    "(looked|checked|searched|seen|opened|visited|tried) [(at|in|into|inside|on)] [(yet|so far)]]"
 )
 _PURPOSE = (
     "[(for ([(any|some|more|my)] ({aim:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
@@ -256,7 +256,7 @@ def _names(catalog: Catalog) -> dict[str, Any]:
             **dict.fromkeys(("dirty", "unwashed"), -CLEAN),
         },
         "waste": dict.fromkeys(("out", "away"), True),
-        "load": dict.fromkeys(("it", "them", "this", "my load"), True),
+        "load": dict.fromkeys(("it", "them", "this", "my hands full", "a full hand"), True),
         "empty": dict.fromkeys(("empty hands", "an empty hand", "both hands free"), True),
         "places": Names(catalog.receptacle_kinds, several=True),
         "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
@@ -274,7 +274,8 @@ def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
         f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
         f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
         f"let {_THING} ({verbs}) {at}",
-        f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) it [({ends})]",
+        f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) "
+        f"[({ends})]",
     ]
 
 
@@ -374,7 +375,7 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 "[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|obtain"
                 "|acquire|withdraw|scoop up|lift up|gather [up]|(take|get) hold of|help myself to) "
-                f"[{{is}}] {{thing}} [up] [{_LYING} [right] [(here|there)]|[up] with me] "
+                f"[{{is}}] {{thing}} [up] [{_LYING} [right] [(here|there)]|here|there|[up] with me] "
                 f"[{_FROM} ({_PLACE_HERE}|there|here|it)] [(with|in|into) [my] [(free|empty)] "
                 "[{side}] hand]",
                 "(take|pick up|grab|hold|get) ({thing}|it) [up] [(here|there)] (in|with|into) "
@@ -404,7 +405,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "[((with|among|to|beside) [(the|all)] [other] (others|other|one|ones|rest|thing"
                 "|{among:things}) [already] [(inside|there|in there|in it|here)])] "
                 f"[(in|on) {_WHICH}]",
-                f"{_PUT} {_THING} [down] (among|with|to) [(the|all)] [other] (others|other|ones"
+                f"{_PUT} {_THING} [down] (among|to) [(the|all)] [other] (others|other|ones"
                 "|rest|thing|{among:things}) [already] (inside|there|in there|in it|here|in|"
                 f"(in|on) {_WHICH})",
                 f"(toss|throw|chuck|drop|put|dispose of|get rid of) {_THING} [right] {{waste}}",
@@ -560,7 +561,7 @@ def bare(catalog: Catalog) -> Grammar:
         "take": [
             "{thing}",
             "{thing} (from|off) {place}",
-            "{thing} that is [still] (here|(on|in|at) {place})",
+            "[next (is|come)] {thing} that is [still] (here|(on|in|at) {place})",
             "[(i'll|i will)] hold {thing}",
             "(i'd like|i would like|i'll have|i will have) {thing}",
             "not {out:thing} [.] [but] {thing}",
