@@ -3,6 +3,7 @@ shelf 1"; likewise "it", "in there" and "that shelf"."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING, Any
@@ -67,8 +68,8 @@ _THAT = re.compile(r"\b(?:that|this|the same|that same|this same)\s+\Z", re.I)
 _WALK = r"(?:walk|step|go|head|move|get|pop|nip|wander|hop|stroll|run|come|peek|slip)"
 _ON_FOOT = rf"(?:{_WALK}|{_WALK}ing|popping|nipping|running|slipping)"
 # Other ways to say "I go there" and "I take it".
-_PLAINER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(rf"(?<=\bso )(?:{pattern})(?: (?:next|first|now))?(?=\W*$)", re.I), plain)
+_PLAINER: tuple[tuple[re.Pattern[str], str], ...] = (
+    *((re.compile(rf"(?<=\bso )(?:{pattern})(?: (?:next|first|now))?(?=\W*$)", re.I), plain)
     for pattern, plain in (
         (
             r"(?:that|this|it)(?:'s| is) (?:my |the )?(?:next|first) "
@@ -83,8 +84,7 @@ _PLAINER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:that|this)(?: one)? (?:comes|goes|is)(?: up)? (?:next|first)", "I go there"),
         (r"(?:that|this|it)(?:'s| is) (?:up )?next", "I go there"),
         (r"it (?:comes|goes) (?:with me|along(?: with me)?)", "I take it"),
-    )
-) + (
+    )),
     (re.compile(rf"\b{_ON_FOOT}(?: (?:on|right|straight|over))? in there\b", re.I), "go there"),
     (re.compile(rf"\b{_ON_FOOT} over(?: there)?(?= (?:with|to (?:see|check|look))\b)", re.I),
      "go there"),
@@ -94,7 +94,8 @@ _PLAINER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _ONE = re.compile(r"\bthe (first|second|third|fourth|1st|2nd|3rd|4th) one\b", re.I)
 # "A fork is still on counter top 2": where it is to be taken.
 _LIES_ON = re.compile(
-    r"\s+(?:is|lies|sits|stands|rests|was|remains|is left)(?: \w+)? (?:on|in|at|inside)(?: the)?\s+",
+    r"\s+(?:is|lies|sits|stands|rests|was|remains|is left)(?: \w+)? (?:on|in|at|inside)"
+    r"(?: the)?\s+",
     re.I,
 )
 
@@ -201,9 +202,9 @@ def _lying(text: str, name: _Name) -> str:
     if not _HANDLED.pattern.search(text) or not _LIES_ON.search(text):
         return text
     found = list(mentions(text, name))
-    for thing, place in zip(found, found[1:], strict=False):
+    for thing, place in itertools.pairwise(found):
         between = text[thing.end : place.start]
         if (thing.kind, place.kind) == ("thing", "place") and _LIES_ON.fullmatch(between):
             said = f"{text[thing.start : thing.end]} from {text[place.start : place.end]}"
-            return _HANDLED.pattern.sub(lambda it: f"{it['way']} {said}", text)
+            return _HANDLED.pattern.sub(rf"\g<way> {said}", text)
     return text

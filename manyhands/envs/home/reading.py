@@ -283,7 +283,9 @@ def _unfit(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> str:
     if "from" in values and room not in numbered(facts.room_kind, values["from"], [room]):
         return "you are not in that room"
     if "along" in values:
-        along = {o for o in numbered(facts.object_kind, values["along"]) if _is_so(facts, o, values)}
+        along = {
+            o for o in numbered(facts.object_kind, values["along"]) if _is_so(facts, o, values)
+        }
         if not along & set(mine):
             return "you do not hold that"
     if "load" in values and mine == [None] * len(mine):
@@ -310,8 +312,10 @@ def _bring(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int 
     if "place" not in values:
         return _room(facts, agent, do, values)
     places = places_meant(home, facts, agent, values) or []
-    if facts.at[agent] in places:
-        return do.put + hand
+    if (at := facts.at[agent]) in places:
+        name = facts.receptacle_names[at]
+        shut = f"you are at {name} already, and it is closed: open it to put anything in"
+        return do.put + hand if facts.open[at] else shut
     if len(places) != 1:
         return which(facts.receptacle_names, places, "receptacle")
     return do.go + places[0]

@@ -274,8 +274,7 @@ def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
         f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
         f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
         f"let {_THING} ({verbs}) {at}",
-        f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) "
-        f"[({ends})]",
+        f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) [({ends})]",
     ]
 
 
@@ -375,13 +374,15 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 "[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|obtain"
                 "|acquire|withdraw|scoop up|lift up|gather [up]|(take|get) hold of|help myself to) "
-                f"[{{is}}] {{thing}} [up] [{_LYING} [right] [(here|there)]|here|there|[up] with me] "
+                f"[{{is}}] {{thing}} [up] [{_LYING} [right] [(here|there)]|here|there"
+                "|[up] with me] "
                 f"[{_FROM} ({_PLACE_HERE}|there|here|it)] [(with|in|into) [my] [(free|empty)] "
                 "[{side}] hand]",
                 "(take|pick up|grab|hold|get) ({thing}|it) [up] [(here|there)] (in|with|into) "
                 "[(my|the)] [(free|empty|other)] [{side}] hand",
                 "{thing} [(here|there)] come (with me|along [with me])",
-                f"{{thing}} {_LYING} [right] (on|in|at|here|there) [{{place}}] come (with me|along)",
+                f"{{thing}} {_LYING} [right] (on|in|at|here|there) [{{place}}] come "
+                "(with me|along)",
                 "pick up {thing} [(as well|too)] let me (carry|hold|take|bring) "
                 "(2|both|two of them|2 things) [{aim:things}] [at (a time|once)|together]",
                 f"(take|pull|get|lift) out {{thing}} [{_FROM} {{place}}]",
