@@ -3,6 +3,7 @@ shelf 1"; likewise "it", "in there" and "that shelf"."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING, Any
@@ -48,14 +49,55 @@ def _before_there(kind: str) -> Verbs:
     )
 
 
+def _of_them(verbs: Verbs) -> Verbs:
+    """The same before "them": "the tissues"."""
+    return verbs._replace(pattern=re.compile(verbs.pattern.pattern.replace(" it", " them"), re.I))
+
+
+_HANDLED = before_it("thing", _with_ing(_HANDLING))
 _OF_IT = (
     before_it("place", _with_ing(_OPENING)),
-    before_it("thing", _with_ing(_HANDLING)),
+    _HANDLED,
+    _of_them(_HANDLED),
     _before_there("place"),
     _before_there("room"),
 )
 _NEAR_IT = tuple(before_it(kind, _with_ing(_NEARING)) for kind in ("place", "thing"))
 _THAT = re.compile(r"\b(?:that|this|the same|that same|this same)\s+\Z", re.I)
+
+_WALK = r"(?:walk|step|go|head|move|get|pop|nip|wander|hop|stroll|run|come|peek|slip)"
+_ON_FOOT = rf"(?:{_WALK}|{_WALK}ing|popping|nipping|running|slipping)"
+# Other ways to say "I go there" and "I take it".
+_PLAINER: tuple[tuple[re.Pattern[str], str], ...] = (
+    *((re.compile(rf"(?<=\bso )(?:{pattern})(?: (?:next|first|now))?(?=\W*$)", re.I), plain)
+    for pattern, plain in (
+        (
+            r"(?:that|this|it)(?:'s| is) (?:my |the )?(?:next|first) "
+            r"(?:stop|destination|target|place|goal|one|place to (?:look|check|search|be))",
+            "I go there",
+        ),
+        (
+            r"(?:that|this)(?:'s| is) where (?:i'm|i am|i'll|i will|i|we|we're)"
+            r"(?: (?:go|am|be|head|walk|look|search|going|headed|heading|walking|off to|bound))+",
+            "I go there",
+        ),
+        (r"(?:that|this)(?: one)? (?:comes|goes|is)(?: up)? (?:next|first)", "I go there"),
+        (r"(?:that|this|it)(?:'s| is) (?:up )?next", "I go there"),
+        (r"it (?:comes|goes) (?:with me|along(?: with me)?)", "I take it"),
+    )),
+    (re.compile(rf"\b{_ON_FOOT}(?: (?:on|right|straight|over))? in there\b", re.I), "go there"),
+    (re.compile(rf"\b{_ON_FOOT} over(?: there)?(?= (?:with|to (?:see|check|look))\b)", re.I),
+     "go there"),
+    (re.compile(r"\b(?:step|pop|nip|wander|hop|stroll|slip)(?:ping|ing)?(?: over| across)? there\b",
+                re.I), "go there"),
+)  # fmt: skip
+_ONE = re.compile(r"\bthe (first|second|third|fourth|1st|2nd|3rd|4th) one\b", re.I)
+# "A fork is still on counter top 2": where it is to be taken.
+_LIES_ON = re.compile(
+    r"\s+(?:is|lies|sits|stands|rests|was|remains|is left)(?: \w+)? (?:on|in|at|inside)"
+    r"(?: the)?\s+",
+    re.I,
+)
 
 
 class _Name:
@@ -101,7 +143,9 @@ def with_names(home: Home, facts: Facts, agent: int, text: Any, listed: Iterable
     if not isinstance(text, str) or len(text) > MOST:
         return text
     name = _Name(home, facts, agent)
-    text = _that_one(text, name)
+    for pattern, plain in _PLAINER:
+        text = pattern.sub(plain, text)
+    text = _lying(_nth_one(_that_one(text, name), name), name)
     of_it = _OF_IT + (_NEAR_IT if _near(home, facts, agent, text, name) else ())
 
     def here(meaning: Set[int]) -> bool:
@@ -139,3 +183,28 @@ def _that_one(text: str, name: _Name) -> str:
             parts += [text[end : pointed.start()], text[before[0].start : before[0].end]]
             end = mention.end
     return "".join([*parts, text[end:]])
+
+
+def _nth_one(text: str, name: _Name) -> str:
+    """ "An armchair is left, so I go to the first one": the first armchair."""
+    found = _ONE.search(text)
+    if not found:
+        return text
+    before = [m for m in mentions(text[: found.start()], name) if m.kind in ("place", "thing")]
+    words = {text[m.start : m.end].lower() for m in before}
+    if len(words) != 1 or not next(iter(words)).replace(" ", "").isalpha():
+        return text
+    return f"{text[: found.start()]}the {found[1]} {words.pop()}{text[found.end() :]}"
+
+
+def _lying(text: str, name: _Name) -> str:
+    """ "A fork is on desk 2, so I get it": the fork from desk 2."""
+    if not _HANDLED.pattern.search(text) or not _LIES_ON.search(text):
+        return text
+    found = list(mentions(text, name))
+    for thing, place in itertools.pairwise(found):
+        between = text[thing.end : place.start]
+        if (thing.kind, place.kind) == ("thing", "place") and _LIES_ON.fullmatch(between):
+            said = f"{text[thing.start : thing.end]} from {text[place.start : place.end]}"
+            return _HANDLED.pattern.sub(rf"\g<way> {said}", text)
+    return text

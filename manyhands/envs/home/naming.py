@@ -30,6 +30,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "garbage_can": (
         *("trash can", "rubbish bin", "waste bin", "bin", "dustbin", "garbage bin"),
         *("trash", "garbage", "wastebasket", "trashcan", "trash bin", "waste basket", "rubbish"),
+        "the can",  # as "can" alone is a verb
     ),
     "hand_towel_holder": (
         *("hand towel rack", "hand towel rail", "hand towel hanger", "hand towel hook"),
@@ -40,7 +41,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "side_table": ("nightstand", "night stand", "bedside table", "table"),
     "sink_basin": ("sink", "basin", "washbasin", "wash basin", "hand basin"),
     "sofa": ("couch", "settee", "divan"),
-    "stove_burner": ("burner", "stove", "hob", "cooker", "cooktop", "stovetop", "stove top"),
+    "stove_burner": (
+        *("burner", "stove", "hob", "cooker", "cooktop", "stovetop", "stove top", "hotplate"),
+        *("burner on the stove", "burner of the stove", "hot plate"),
+    ),
     "toilet": ("loo", "toilet bowl", "lavatory", "wc"),
     "toilet_paper_hanger": (
         *("toilet paper holder", "toilet roll holder", "toilet roll hanger", "loo roll holder"),
@@ -96,6 +100,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "living_room": ("lounge", "sitting room", "front room"),
     "office": ("study", "home office", "workroom"),
 }
+# What a name may stand for where nobody knows of anything that is called so.
+LOOSELY: Mapping[str, str] = {"wine": "wine_bottle"}
 # ALFWorld's names, where they are not the same words written together.
 ALFWORLD: Mapping[str, str] = {
     "box_of_tissues": "tissuebox",
@@ -109,6 +115,13 @@ _ORDINALS = {word: k for k, word in enumerate(_list(
 _LONGEST = 5  # words of a name
 MOST_NUMBER = 99
 POINTED = ("this", "other")
+# "The last mug" is the one that is there, and one of two is none.
+_SINGLE = (
+    *(("last",), ("only",), ("remaining",), ("final",), ("sole",), ("another",), ("one", "more")),
+    *(("last", "remaining"), ("only", "remaining"), ("only", "other"), ("very", "last")),
+    *(("one", "last"), ("1", "more"), ("1", "last"), ("one", "remaining"), ("single",)),
+)
+_OF_ALL = ("the", "these", "those", "my", "two", "three", "four", "2", "3", "4")
 
 
 class Named(NamedTuple):
@@ -117,7 +130,8 @@ class Named(NamedTuple):
     Attributes:
         kinds: the kinds that it may be.
         number: its number within its kind, or None if the sentence gives none.
-        pointed: "this", what is here or held; "other", the one beside it; "" without either.
+        pointed: "this", what is here or held; "other", the one beside it; "last", what is alone of
+            its kind; "" without any.
     """
 
     kinds: tuple[int, ...]
@@ -173,18 +187,23 @@ def vocabulary(
 
 class Names:
     """A slot of a `Grammar`: things with their numbers, as `Named`; "mug 2", "mug two", "mug #2",
-    "the second mug", "the mug"; "mugs", where there may be `several`; and "this mug" and "the other
-    mug", where a sentence may be `pointing`."""
+    "the second mug", "the second of the mugs", "the mug", "the last mug"; "mugs", where there may
+    be `several`; and "this mug" and "the other mug", where a sentence may be `pointing`."""
 
     def __init__(self, names: tuple[str, ...], several: bool = False, pointing: bool = False):
         self.known = vocabulary(names, several)
         self.pointing = pointing
-        self.begin = {key[0] for key in self.known}
+        self.all_known = vocabulary(names, True)
+        self.begin = {key[0] for key in self.all_known}
 
     def __call__(self, said: list[str], start: int) -> Iterator[tuple[Named, int]]:
         pointed = said[start] if self.pointing and said[start] in POINTED else ""
         rank = _rank(said[start])
-        first = start + (rank is not None or bool(pointed))
+        single = _singled(said, start)
+        first = start + (rank is not None or bool(pointed)) + single
+        if rank is not None and said[first : first + 1] == ["of"]:
+            yield from self._of_all(said, start, first + 1, rank)
+            return
         if first >= len(said) or said[first] not in self.begin:
             return
         for length in range(1, min(_LONGEST, len(said) - first) + 1):
@@ -192,12 +211,29 @@ class Names:
             if kinds is None:
                 continue
             end = first + length
-            yield Named(kinds, rank, pointed), end - start
-            if rank is None and not pointed:
+            yield Named(kinds, rank, "last" if single and self.pointing else pointed), end - start
+            if rank is None and not pointed and not single:
                 end += end < len(said) and said[end] in ("number", "numbered", "no", "nr", "#")
                 number = whole_number(said[end]) if end < len(said) else None
                 if number is not None and 0 < number <= MOST_NUMBER:
                     yield Named(kinds, number), end + 1 - start
+
+    def _of_all(
+        self, said: list[str], start: int, first: int, rank: int
+    ) -> Iterator[tuple[Named, int]]:
+        """ "The second of the two shelves"."""
+        while first < len(said) and said[first] in _OF_ALL:
+            first += 1
+        for length in range(1, min(_LONGEST, len(said) - first) + 1):
+            kinds = self.all_known.get(tuple(said[first : first + length]))
+            if kinds is not None:
+                yield Named(kinds, rank), first + length - start
+
+
+def _singled(said: list[str], start: int) -> int:
+    """The number of words that say that one alone is meant: "last", "one more"."""
+    fits = (len(words) for words in _SINGLE if tuple(said[start : start + len(words)]) == words)
+    return max(fits, default=0)
 
 
 def _rank(word: str) -> int | None:

@@ -21,6 +21,7 @@ from manyhands.envs.home.catalog import words
 from manyhands.envs.home.mentions import with_names
 from manyhands.envs.home.naming import Named
 from manyhands.envs.home.referents import (
+    loosely,
     numbered,
     objects_meant,
     places_meant,
@@ -48,6 +49,7 @@ from manyhands.envs.home.state import HOLDS, NONE, SLICED, Actions, HomeState
 if TYPE_CHECKING:
     from manyhands.envs.home.env import Home
 
+_WASTE = "garbage can"
 SHOWN = 5  # choices that a refusal names at most
 LOOKS = ("look", "inventory", "examine", "help")  # ALFWorld's commands that change nothing
 
@@ -221,7 +223,7 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
     if what == "use":
         return _lamp(home, facts, agent, values.get("thing"))
     if what in ("take", "slice"):
-        thing = _here(home, facts, agent, values.get("thing"))
+        thing = _here(home, facts, agent, values.get("thing"), values)
         if what == "slice" and home.slicing and "tool" in values:
             mine = [o for o in held(home, facts, agent) if o is not None]
             if not set(numbered(facts.object_kind, values["tool"])) & set(mine):
@@ -240,10 +242,12 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         return f"you are {_at(facts, agent)}: go to a receptacle first"
     if what in ("open", "close"):
         return do.open if what == "open" else do.close
+    if "waste" in values and words(home.catalog.receptacle_kinds[facts.kind[at]]) != _WASTE:
+        return f"things are thrown away at a {_WASTE}"
     hand = _hand(home, facts, agent, values, what == "pack")
     if isinstance(hand, str):
         return hand
-    if "by" in values and isinstance(beside := _here(home, facts, agent, values["by"]), str):
+    if "by" in values and isinstance(beside := _here(home, facts, agent, values["by"], {}), str):
         return beside
     if "with" in values:
         box = held(home, facts, agent)[hand] or 0
@@ -278,8 +282,20 @@ def _unfit(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> str:
     mine = held(home, facts, agent)
     if "from" in values and room not in numbered(facts.room_kind, values["from"], [room]):
         return "you are not in that room"
-    if "along" in values and not set(numbered(facts.object_kind, values["along"])) & set(mine):
-        return "you do not hold that"
+    if "along" in values:
+        along = {
+            o for o in numbered(facts.object_kind, values["along"]) if _is_so(facts, o, values)
+        }
+        if not along & set(mine):
+            return "you do not hold that"
+    if "load" in values and mine == [None] * len(mine):
+        return "you hold nothing"
+    if "empty" in values and mine != [None] * len(mine):
+        return "your hands are not empty"
+    if "both" in values:
+        both = set(numbered(facts.object_kind, values["both"]))
+        if len(mine) < 2 or not set(mine) <= both:
+            return "you do not hold two of them"
     if "off" in values and at not in numbered(facts.kind, values["off"], [at]):
         return f"you are {_at(facts, agent)}, not there"
     return ""
@@ -296,8 +312,10 @@ def _bring(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -> int 
     if "place" not in values:
         return _room(facts, agent, do, values)
     places = places_meant(home, facts, agent, values) or []
-    if facts.at[agent] in places:
-        return do.put + hand
+    if (at := facts.at[agent]) in places:
+        name = facts.receptacle_names[at]
+        shut = f"you are at {name} already, and it is closed: open it to put anything in"
+        return do.put + hand if facts.open[at] else shut
     if len(places) != 1:
         return which(facts.receptacle_names, places, "receptacle")
     return do.go + places[0]
@@ -351,7 +369,9 @@ def _search(home: Home, facts: Facts, agent: int, values: dict[str, Any], what: 
     return do.go + places[0]
 
 
-def _here(home: Home, facts: Facts, agent: int, named: Named | None) -> int | str:
+def _here(
+    home: Home, facts: Facts, agent: int, named: Named | None, values: dict[str, Any]
+) -> int | str:
     """The one object of a name, or the only one, where the player is."""
     if named is None:
         do = Actions(home)
@@ -362,6 +382,8 @@ def _here(home: Home, facts: Facts, agent: int, named: Named | None) -> int | st
     if not known:
         return "you have not seen any such object"
     here = [o for o in known if facts.known_place[agent][o] == at != NONE]
+    if here and not (here := [o for o in here if _is_so(facts, o, values)]):
+        return "what is here is not in that state"
     if len(here) == 1:
         return here[0]
     if here:
@@ -402,7 +424,7 @@ def _hand(home: Home, facts: Facts, agent: int, values: dict[str, Any], packing:
     if not mine:
         return "your hands are empty" if home.hands > 1 else "your hand is empty"
     if "thing" in values:
-        meant = numbered(facts.object_kind, values["thing"])
+        meant = _meant(home, facts, values, [hands[hand] or 0 for hand in mine])
         fitting = [hand for hand in mine if hands[hand] in meant]
         if not fitting:
             said = joined([facts.object_names[hands[h]] for h in mine])  # type: ignore[index]
@@ -420,6 +442,26 @@ def _hand(home: Home, facts: Facts, agent: int, values: dict[str, Any], packing:
     if len(fitting) > 1:
         return which(facts.object_names, [hands[h] or 0 for h in fitting], "object")
     return fitting[0]
+
+
+def _meant(home: Home, facts: Facts, values: dict[str, Any], mine: list[int]) -> list[int]:
+    """The objects of a name that a player may hold, in the state that is told of them."""
+    named = values["thing"]
+    if named.pointed == "last":
+        named = named._replace(pointed="")
+    this = mine if named.pointed == "this" else ()
+    found = numbered(facts.object_kind, named, this)
+    if not set(found) & set(mine):
+        found = numbered(facts.object_kind, loosely(home, named), this)
+    return [o for o in found if _is_so(facts, o, values)]
+
+
+def _is_so(facts: Facts, o: int, values: dict[str, Any]) -> bool:
+    """Whether an object is as it is told to be."""
+    if "is" not in values:
+        return True
+    bit = values["is"]
+    return bool(facts.bits[o] & bit) if bit > 0 else not facts.bits[o] & -bit
 
 
 def _why(home: Home, facts: Facts, agent: int, action: int) -> str:

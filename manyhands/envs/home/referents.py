@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from manyhands.envs.home.naming import Named
+from manyhands.envs.home.naming import LOOSELY, Named
 from manyhands.envs.home.scene import Facts, held, joined
 from manyhands.envs.home.state import NONE, SHUT
 
@@ -19,7 +19,7 @@ def numbered(kinds: Sequence[int], named: Named, mine: Collection[int] = ()) -> 
 
     Args:
         mine: the slots where the player is, or that it holds: "this" is among them, and "the other"
-            is not, but is of the kind of one of them.
+            is not, but is of the kind of one of them. "The last" of several is none.
     """
     found, count = [], dict.fromkeys(named.kinds, 0)
     for slot, kind in enumerate(kinds):
@@ -29,6 +29,8 @@ def numbered(kinds: Sequence[int], named: Named, mine: Collection[int] = ()) -> 
                 found.append(slot)
     if not named.pointed:
         return found
+    if named.pointed == "last":
+        return found if len(found) == 1 else []
     own = [slot for slot in found if slot in mine]
     if named.pointed == "this":
         return own
@@ -51,7 +53,18 @@ def objects_meant(home: Home, facts: Facts, agent: int, named: Named) -> list[in
     """The objects of a name that a player knows of."""
     mine = [o for o in held(home, facts, agent) if o is not None]
     pointed = named if named.pointed == "other" else named._replace(pointed="")
-    return [o for o in numbered(facts.object_kind, pointed, mine) if sees(facts, agent, o)]
+    for one in (pointed, loosely(home, pointed)):
+        found = [o for o in numbered(facts.object_kind, one, mine) if sees(facts, agent, o)]
+        if found:
+            return found
+    return []
+
+
+def loosely(home: Home, named: Named) -> Named:
+    """What else a name without a number may stand for: "the wine" for a bottle of it."""
+    kinds = home.catalog.object_kinds
+    others = tuple(kinds.index(LOOSELY[kinds[k]]) for k in named.kinds if kinds[k] in LOOSELY)
+    return named._replace(kinds=others if named.number is None else ())
 
 
 def rooms_meant(facts: Facts, agent: int, values: dict[str, Any]) -> list[int]:

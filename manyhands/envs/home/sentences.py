@@ -10,13 +10,19 @@ from manyhands.core.grammar import Grammar
 from manyhands.core.phrases import TIME, WAITING
 from manyhands.envs.home.catalog import Catalog
 from manyhands.envs.home.naming import Names
+from manyhands.envs.home.state import CLEAN, COOL, HOT, SLICED
 
 # ---- ways to name a thing, a place and a room ----------------------------------------------------
 
 _IT = (
     "(it|that|this|them|object|item|thing|what (i (hold|carry|have)|(i am|i'm) (holding|carrying)))"
 )
-_THING = f"([my] {{thing}}|{_IT})"
+# "My clean mug", "the left-hand fork", "the fork in my left hand", "the bottle I'm carrying".
+_MINE_NOW = (
+    "[(in|from|of|out of) my [{side}] hand|[(that|which)] (i (hold|carry|have)|(i am|i'm) "
+    "(holding|carrying)) [in my hand]]"
+)
+_THING = f"([my] [{{side}} hand] [{{is}}] {{thing}} {_MINE_NOW}|{_IT})"
 _BOX = "[my] {box:thing} [(i (hold|carry|have)|in my hand)]"
 # The last ones are names of a tool call's arguments: take(object="mug 1", source="desk 1").
 _IN = (
@@ -50,32 +56,62 @@ _IDLE = (
     "|stay (put|still)|stand (by|still)|hold (still|on)|keep still|hang (around|about|back)) "
     "[(here|where i am|there|in place)])"
 )
+_ANY_WORK = "(it|that|this|the (work|rest|job)|its (work|job|part))"
 _PLAYER = "(player {n}|teammate|partner|other player|somebody|someone|anybody|anyone)"
 _TURNS_UP = (
     f"(and|to) ((see|watch|check) (if|whether|when|where|what|that) {_PLAYER} (turn up|come [by|in"
     "|here|over|back]|arrive|appear|show up|go|do|is|be|is doing|is up to|need [help]|return"
     f"|move|find [something|anything])|(watch|look out|keep a lookout) for {_PLAYER})"
 )
-_LYING = f"((that|which) {_LIES}|lying|standing|sitting)"
+_LYING = (
+    f"((that|which) {_LIES} [(left|still|lying)]|[still] (lying|standing|sitting|waiting|left)"
+    "|remaining|that's left)"
+)
 _PUT = (
     "(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off|put down"
     "|set down|put back|place back|put away|lay down|park|slide|slip|dump|unload|release|toss|throw"
-    "|hide|transfer|add|position|ditch|discard|stash|shelve|dispose of|leave behind)"
+    "|hide|transfer|add|position|ditch|discard|stash|shelve|dispose of|leave behind|load|pile|stack"
+    "|get)"
 )
 _PLACE_HERE = "{place} [({near}|(in|of) {room})]"
 _UNDER_WATER = "under (tap|faucet|water|running water)"
 _THINGS = (
     "[(other|remaining|rest of|rest of the)] (thing|target|object|item|stuff|rest) (in|of|from)"
 )
-_ALONG = "[(with|carrying|bringing|holding|taking) [my] {along:thing} [(along|with me)]]"
+# What one has with one.
+_LOAD = (
+    "(with|carrying|bringing|holding|taking) ([my] [{is}] {along:thing}|{load}"
+    "|[(both|2|both of)] [(my|the|these) [2]] {both:things}|{empty}) [(along|with me|in hand)]"
+)
+_ALONG = f"[{_LOAD}]"
+# What is to be done there.
+_TO_DO = (
+    "to (chill|cool|heat|warm|wash|clean|rinse|open|close|use|fetch|get|take|collect|grab|pick up"
+    "|put|drop|drop off|throw|load|deliver|leave|empty|retrieve|place|unload|store|return|cook"
+    "|slice|dispose of|get rid of|set|lay|search|inspect|check) "
+    "({aim:thing}|{aim:things}|it|that|them|this|both) [(and|&) [(my|the)] {aim:thing}] "
+    "[(up|down|off|away|out|in|there|inside|in it|first|on it|into it|in there|back|inside it|with"
+    " it|myself|at last|next)]"
+)
+# "The last place left", "the one spot I haven't looked at yet".
+_THE_LAST = (
+    "(last|only|1|one|single|final|other) [remaining] "
+    "[(place|spot|one|candidate|receptacle|container|piece of furniture|option)] "
+    "[(left|remaining|that is left|unchecked|unsearched|to check|left to (check|search|try))] "
+    "[[that] (i|we|i've|we've|nobody|no one) [(have|has)] [(not|haven't|never)] [yet] "
+    "(looked|checked|searched|seen|opened|visited|tried) [(at|in|into|inside|on)] [(yet|so far)]]"
+)
 _PURPOSE = (
-    "[(for ([(any|some|more)] ({aim:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
+    "[(for ([(any|some|more|my)] ({aim:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
     "|[(quick|closer|short|better|first|good)] (look|check|search|peek))"
     "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
     "|(to|and) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
     "|{aim:thing} (is|might be|could be)) [(any|some|more)] [({aim:thing}|{aim:things})]"
     "|what is|what's) [(there|in it|inside|on it|in there|on there)]"
-    "|to (switch|turn|put) [on] ({aim:thing}|light) [on] [(in advance|already|there|next|later)])]"
+    "|to (switch|turn|put) [on] ({aim:thing}|light) [on] [(in advance|already|there|next|later)]"
+    "|(to|and) (see|check|find out) (if|whether) (anything|something|it|1|one|what (i|we) need"
+    "|{aim:thing}) is [hidden] [(there|in it|inside|on it|in there|on there|of use)]"
+    f"|{_TO_DO})]"
 )
 # Why one goes there: what it may hold, that nobody looked, what was left undone.
 _SOUGHT_ONE = (
@@ -94,6 +130,7 @@ _WHY_THERE = (
     f"|(it|that|which) (may|might|could|should) [(already|still|well|even)] "
     f"(hold|have|contain|hide) {_SOUGHT_ONE}"
     f"|{_SOUGHT_ONE} (may|might|could|should) be [(hidden|lying|waiting)] {_INSIDE}"
+    f"|[.] {_THE_LAST}"
     "|i (forgot|still need|still have|have yet|meant) to (close|shut|open|check|search) "
     "(it|{also:place})|i left (it|{also:place}) open|(it|{also:place}) is still open)]"
 )
@@ -104,9 +141,10 @@ _A_LOOK = (
     "(look|peek|glance|gander|rummage))"
 )
 _SEARCH = (
-    f"(search|check|explore|{_A_LOOK} (in|inside|into|through|around)|look through"
+    f"(search|check|explore|{_A_LOOK} (in|inside|into|through|around)|look (through|on|over by)"
     "|(rummage|go|search) (in|through)|investigate|scout|check out|go over"
-    "|(check|see|find out) (what is|what's) [hidden|hiding] (in|on|inside|at|behind))"
+    "|(check|see|find out) (what is|what's) [(hidden|hiding|lying|waiting|over|out)] "
+    "(in|on|inside|at|behind|by|near))"
 )
 # To look at a place from elsewhere is to go there.
 _VISIT = (
@@ -118,17 +156,29 @@ _SEARCH_ROOM = (
     "((look|have look|take look|take peek|see (what is|what's)) "
     "((around|round|about) [in|inside]|in|into|inside|through))"
 )
-_ANY = "[(any|some|more|other)] ({aim:thing}|target|object|item|container|something|lamp|light)"
+_ANY = (
+    "[(any|some|more|other|my|missing|last)] "
+    "({aim:thing}|{aim:things}|target|object|item|container|something|lamp|light)"
+)
 _SOUGHT = f"[for {_ANY}]"
 
+# What may follow any action.
+_ENDING = (
+    "[[.] (for a (moment|while)|while (i am|i'm) [(still|already)] (here|there|at it)"
+    "|(to|so that i|so i|which|that) [(can|to|will)] (free|empty) [up] (1|one|a|my|both [of my]) "
+    "hand|so [that] (a|my|1|one) hand is free|for the time being|with care|like before|as before"
+    "|as planned|one last time)]"
+)
 # Why one opens what is in front.
 _TO_LOOK = (
     "((and|to) (look|search|check|see|peek|(have|take) [a] [(quick|good)] (look|peek)) "
     "[([in] (it|there)|inside|inside it|{again:place})] "
     "[for [(any|some|more|my)] ({aim:thing}|{aim:things}|target)]"
     "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
+    "|[.] look for [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
     "|(and|to) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
-    "|{aim:thing} (is|are)) [(any|some|more)] [({aim:thing}|{aim:things})]|what is|what's) "
+    "|({aim:thing}|{aim:things}) (is|are)|(anything|something) is) [(any|some|more|hidden)] "
+    "[({aim:thing}|{aim:things})]|what is|what's) [hidden] "
     "[(in it|inside|there|in there)])"
 )
 # ---- ways to go there ----------------------------------------------------------------------------
@@ -198,6 +248,17 @@ def _names(catalog: Catalog) -> dict[str, Any]:
         "room": Names(catalog.room_kinds, pointing=True),
         "near": dict.fromkeys(_HERE, True),
         "near of": {"this room's": True},
+        "is": {
+            **dict.fromkeys(("clean", "washed", "rinsed", "cleaned"), CLEAN),
+            **dict.fromkeys(("hot", "heated", "cooked"), HOT),
+            **dict.fromkeys(("cold", "cool", "chilled", "cooled"), COOL),
+            **dict.fromkeys(("sliced", "cut"), SLICED),
+            **dict.fromkeys(("dirty", "unwashed"), -CLEAN),
+        },
+        "waste": dict.fromkeys(("out", "away"), True),
+        "load": dict.fromkeys(("it", "them", "this", "my hands full", "a full hand"), True),
+        "empty": dict.fromkeys(("empty hands", "an empty hand", "both hands free"), True),
+        "places": Names(catalog.receptacle_kinds, several=True),
         "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
         "unseen": dict.fromkeys(_UNSEEN, "unseen"),
         "mine": dict.fromkeys(_MINE, True),
@@ -206,13 +267,14 @@ def _names(catalog: Catalog) -> dict[str, Any]:
 
 def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
     """Phrases of what makes a thing clean, hot or cool; each list as alternatives of a pattern."""
-    at = f"[{_WITH} ({_WHICH}|here|it|{{near}})]"
+    at = f"[{_WITH} ({_WHICH}|here|it|{{near}})|[right] (here|there)|at once]"
     return [
         f"({verbs}) {_THING} [({ends})] {at} [{_UNDER_WATER}]",
         f"(make|get) {_THING} ({states}) {at}",
         f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
         f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
         f"let {_THING} ({verbs}) {at}",
+        f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) [({ends})]",
     ]
 
 
@@ -227,14 +289,20 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "go",
             [
-                f"[{_LEAVING} (and|to) [now]] {_GO_TO} ({_PLACE} ({_AFTER} {_PURPOSE}"
-                f"|to (look|search|check|see)|{_ALONG}|{_WHY_THERE})"
+                f"[{_LEAVING} (and|to) [now]|{_LOAD} (i|i'm|i'll|let me|we)] {_GO_TO} "
+                f"({_PLACE} ({_AFTER} [{_LOAD}] {_PURPOSE}"
+                f"|to (look|search|check|see)|{_WHY_THERE})"
                 f"|{{to:things}} [{_FROM} {_PLACE_HERE}])",
                 "[go] [and] (fetch|get|grab|find|collect|pick up) {told:things} "
                 f"[from where (it|they) {_LIES}] [.] [by] {_GO_TO} {{place}}",
                 f"{_GO} (from ({{off:place}}|{{from:room}}) [on|over] (to|into|in to) {_PLACE}"
                 f"|[to] [(place|spot|back to)] {_TO_WHERE})",
                 f"{_LEAVING} for {_PLACE}",
+                f"[from here] (it's|it is) off to {_PLACE} {_ALONG}",
+                f"(carry|bring|take) (both|2|both of|my 2|all) [my] {{both:things}} [back] "
+                f"[over] (to|towards) {_PLACE}",
+                f"{_SEARCH} {{also:places}} [(first|now|next)] [.] (start|begin) "
+                f"(with|at|in) {_PLACE}",
                 f"(check|search) {{place}} (in|inside|of) {{room}} {_AFTER}",
                 f"check {{place}} {_AFTER} ({_PURPOSE}|{_WHY_THERE})",
                 "[next] {place} is [certainly|surely] worth a (look|visit|check|try|peek)",
@@ -276,6 +344,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "open [up]",
                 f"((open|unlatch) [up]|(pull|swing|push|slide|crack|throw|pop) open) ({_OWN}|it"
                 f"|this|[its] door) [door] [(open|up)] {_TO_LOOK}",
+                f"({_OWN}|it|[its] door) get opened [by me] [(now|next|first)]",
                 f"(pull|swing|push|slide|get|crack|pop) ({_OWN}|it|this|that|[its] door) [door] "
                 f"(open|ajar) [{_TO_LOOK}]",
                 "(see|check|find out|look|discover) (what is|what's) [hidden|hiding] "
@@ -305,10 +374,17 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 "[go] [and] (take|get|grab|pick|pick up|fetch|collect|retrieve|remove|lift|obtain"
                 "|acquire|withdraw|scoop up|lift up|gather [up]|(take|get) hold of|help myself to) "
-                f"{{thing}} [up] [{_LYING} [right] [(here|there)]] "
-                f"[{_FROM} ({_PLACE_HERE}|there|here|it)]",
-                "(take|pick up|grab|hold|get) ({thing}|it) [up] (in|with|into) [(my|the)] "
-                "[(free|empty)] [{side}] hand",
+                f"[{{is}}] {{thing}} [up] [{_LYING} [right] [(here|there)]|here|there"
+                "|[up] with me] "
+                f"[{_FROM} ({_PLACE_HERE}|there|here|it)] [(with|in|into) [my] [(free|empty)] "
+                "[{side}] hand]",
+                "(take|pick up|grab|hold|get) ({thing}|it) [up] [(here|there)] (in|with|into) "
+                "[(my|the)] [(free|empty|other)] [{side}] hand",
+                "{thing} [(here|there)] come (with me|along [with me])",
+                f"{{thing}} {_LYING} [right] (on|in|at|here|there) [{{place}}] come "
+                "(with me|along)",
+                "pick up {thing} [(as well|too)] let me (carry|hold|take|bring) "
+                "(2|both|two of them|2 things) [{aim:things}] [at (a time|once)|together]",
                 f"(take|pull|get|lift) out {{thing}} [{_FROM} {{place}}]",
                 "(take|pull|get|bring) {thing} out [of {place}]",
                 f"pick {{thing}} [up] [{_FROM} {{place}}]",
@@ -324,7 +400,17 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}})",
                 f"{_PUT} {_THING} [(down|back)] (beside|next to|with|by|near|alongside|close to) "
                 "{by:thing} [{near}]",
-                f"{_THING} go [(back|down)] {_IN} ({_WHICH}|here|there)",
+                f"{_THING} go [(back|down|straight)] {_IN} ({_WHICH}|here|there)",
+                f"{_THING} go (in|inside) [(too|as well|next|now|first|there|here)]",
+                f"{_PUT} {_THING} (in|inside|to|down|beside|next to) "
+                "[((with|among|to|beside) [(the|all)] [other] (others|other|one|ones|rest|thing"
+                "|{among:things}) [already] [(inside|there|in there|in it|here)])] "
+                f"[(in|on) {_WHICH}]",
+                f"{_PUT} {_THING} [down] (among|to) [(the|all)] [other] (others|other|ones"
+                "|rest|thing|{among:things}) [already] (inside|there|in there|in it|here|in|"
+                f"(in|on) {_WHICH})",
+                f"(toss|throw|chuck|drop|put|dispose of|get rid of) {_THING} [right] {{waste}}",
+                f"(toss|throw|chuck) {{waste}} {_THING}",
                 f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
@@ -336,8 +422,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "{side} hand [down]",
                 "(drop|deposit|get rid of|let go of|release|unload|dump) "
                 f"{_THING} [(here|there|off)]",
-                f"leave {_THING} here",
-                f"(put|place) {_THING} (in|inside)",
+                f"leave {_THING} here [{_IN} {_WHICH}]",
+                f"(put|place|drop|slide|load|set|lay|throw|toss) {_THING} (in|inside)",
             ],
         ),
         (
@@ -415,6 +501,8 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(stay|wait|remain) in {room}",
                 "(skip|pass) [(my|this)] (turn|move|step)",
                 "do nothing [at all] [(this|for one) (turn|step)]",
+                f"{_IDLE} {TIME} and let player {{who:n}} (finish|work|pass|do {_ANY_WORK}"
+                "|go [(first|ahead)]|act|move|take over)",
                 f"[{_IDLE} and] let player {{who:n}} (act|move|go|play) (first|ahead) "
                 f"[and {_IDLE}]",
                 f"let player {{who:n}} (act|move|go|play|work|do it) and {_IDLE}",
@@ -447,6 +535,7 @@ def grammar(catalog: Catalog) -> Grammar:
         ),
         ("help", ["help"]),
     ]  # fmt: skip
+    phrases = [(what, [f"({way}) {_ENDING}" for way in ways]) for what, ways in phrases]
     return Grammar(phrases, slots)
 
 
@@ -473,6 +562,7 @@ def bare(catalog: Catalog) -> Grammar:
         "take": [
             "{thing}",
             "{thing} (from|off) {place}",
+            "[next (is|come)] {thing} that is [still] (here|(on|in|at) {place})",
             "[(i'll|i will)] hold {thing}",
             "(i'd like|i would like|i'll have|i will have) {thing}",
             "not {out:thing} [.] [but] {thing}",

@@ -26,6 +26,7 @@ from manyhands.envs.home.scene import (
     held,
     inside,
     joined,
+    lamp_at,
     open_actions,
     packs,
     preposition,
@@ -38,7 +39,9 @@ from manyhands.envs.home.state import (
     COOL,
     HOLDS,
     HOT,
+    LAMP,
     NONE,
+    ON,
     OPEN,
     OPENS,
     SHUT,
@@ -108,14 +111,30 @@ def _goal(home: Home, facts: Facts, agent: int) -> list[str]:
 def _done(home: Home, facts: Facts, agent: int, asked: goals.Condition) -> int:
     """How many objects a player knows to fulfil a condition, at most as many as it asks for."""
     number = 0
+    lit = _in_light(home, facts, agent) if asked.where == LAMP else ()
     for o, place in enumerate(facts.known_place[agent]):
-        if place >= home.receptacles:
+        if place >= home.receptacles and o not in lit:
             continue
         kind, bits = facts.object_kind[o], facts.known_bits[agent][o]
         fits = facts.target[o] if asked.kind == goals.TARGETS else kind == asked.kind
-        if fits and bits & asked.bits == asked.bits and facts.kind[place] == asked.where:
+        if (
+            fits
+            and bits & asked.bits == asked.bits
+            and (o in lit or facts.kind[place] == asked.where)
+        ):
             number += 1
     return min(number, asked.number)
+
+
+def _in_light(home: Home, facts: Facts, agent: int) -> list[int]:
+    """What a player sees held where a lamp is on."""
+    found: list[int] = []
+    for n in range(home.players):
+        lamp = lamp_at(facts, facts.at[n]) if facts.at[n] != NONE else -1
+        seen = n == agent or facts.met[agent][n] == facts.time
+        if seen and lamp >= 0 and facts.bits[lamp] & ON:
+            found += [o for o in held(home, facts, n) if o is not None]
+    return found
 
 
 class _Known:
@@ -185,7 +204,9 @@ class _Known:
                 named = zip(hands, HANDS, strict=True)
                 hands = [f"{what} in the {hand}" for what, hand in named if what]
             holding = joined([what for what in hands if what]) if any(hands) else "nothing"
-            lines.append(f"{home.agents[n]} {verb} {way} {where}, holding {holding}.")
+            gone = age and facts.met_room[me][n] == facts.player_room[me]
+            left = ", and has left this room" if gone else ""
+            lines.append(f"{home.agents[n]} {verb} {way} {where}, holding {holding}{left}.")
         return lines
 
     def places(self) -> list[str]:
@@ -404,7 +425,10 @@ class _Choices:
         self.before = [home.agents[n] for n in here if self._turn(n) < turn]
         places = [name for c, name in enumerate(facts.receptacle_names) if name and c != self.at]
         far = f"be there{', or a room nearer' * self._far()}; likewise any other receptacle"
-        self.going = Form("go to {receptacle}", far, {"receptacle": tuple(places)})
+        near = facts.player_room[agent]  # an example far off would look like a hint
+        rooms = zip(facts.receptacle_names, facts.room, strict=True)
+        shown = next((f"go to {c}" for c, room in rooms if c in places and room == near), "")
+        self.going = Form("go to {receptacle}", far, {"receptacle": tuple(places)}, shown)
 
     def _turn(self, n: int) -> int:
         """In which order a player acts in this step."""
@@ -430,12 +454,14 @@ class _Choices:
         if action == do.use:
             lamp = text.removeprefix("use ")
             lit = {f"objects.{lamp}.state": ["on"]}
-            return Choice(text, "it is on", action, facts=lit)
+            return Choice(text, "it goes on", action, facts=lit)
         if action >= do.slice:
             o = action - do.slice
             path = f"objects.{self.facts.object_names[o]}.state"
             states = list(state_words(self.facts.bits[o] | SLICED))
-            return self._unless(text, "it is sliced", action, {path: states}, bool(self.before))
+            return self._unless(
+                text, "it becomes sliced", action, {path: states}, bool(self.before)
+            )
         return self._handle(text, action)
 
     def _unless(
@@ -516,7 +542,7 @@ class _Choices:
         gain, lose = {"clean": (CLEAN, 0), "heat": (HOT, COOL), "cool": (COOL, HOT)}[verb]
         states = list(state_words((bits | gain) & ~lose))
         done = {f"objects.{name}.state": states}
-        return Choice(text, f"it is {'hot' if verb == 'heat' else verb}", action, facts=done)
+        return Choice(text, f"it becomes {'hot' if verb == 'heat' else verb}", action, facts=done)
 
 
 # ---- the true state ------------------------------------------------------------------------------
@@ -813,7 +839,7 @@ def _verbs(home: Home) -> list[str]:
             if far
             else "you are there in the same step, from anywhere."
         ),
-        "- open, close: the receptacle where you are.",
+        "- open, close: the receptacle where you are, with full hands, too.",
         f"- take an object that is in or on the receptacle where you are, if {hands}. Lamps cannot "
         "be taken.",
         "- put what you hold in or on the receptacle where you are, if things of its kind belong "

@@ -19,6 +19,7 @@ from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import TIME, WAITING
 from manyhands.core.words import tokens
+from manyhands.envs.mission.aims import that_way, without_aim
 from manyhands.envs.mission.events import KINDS
 from manyhands.envs.mission.state import (
     ACTIONS,
@@ -250,8 +251,8 @@ def rules(mission: Mission, agent: int) -> str:
         f"The field has {rows} rows and {columns} columns. North is up, to a smaller row; west is "
         "left, to a smaller column. Nobody can enter a cell with food, or leave the field. If two "
         "or more players want the same cell (whoever stays or loads wants its own), none of them "
-        "moves. Two players may swap places, and one may enter a cell that another wants to leave; "
-        "if the other is kept from moving, they share the cell.",
+        "moves. Two players may swap places, and one may enter a cell that another wants to leave: "
+        "only if that one is then kept from moving do two share a cell.",
         f"The episode ends when no food is left, and after {mission.max_steps} steps.",
         "",
         "THE MAP",
@@ -368,12 +369,15 @@ HOLD = "(hold|keep|maintain) [(my|this)] [current] (position|place|ground)"
 _GO = (
     "(go|move|step|walk|head|run|travel|proceed|advance|shift|slide|edge|inch|continue|keep going"
     "|dodge|flee|escape|retreat"
-    "|make my way|keep moving|move myself|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|make my way|keep moving|move myself|(take|make) (a|one|1|another) [(single|more|further)] "
+    "(step|move|pace)|carry on|keep on|press on|push on|sidestep|drop|get|hop|back up"
+    "|close in|set off|[turn [(around|round|back)] and] (walk|go|head|move)"
+    "|keep (go|head|walk|move))"
 )
 _CELL = "(step|cell|square|field|tile|pace|space|block|row|column)"
 _FAR = (
-    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|a {_CELL}|{_CELL}|over|back|off|once"
-    "|straight|due"
+    f"[(one|1|a single|single|one more|1 more|another) [{_CELL}] [(further|more)]|a {_CELL}|{_CELL}"
+    "|over|back|off|once [more]|again|onward|straight|due|along (this|my|the|that|same) {line:line}"
     "|further|on|now|first|right now|right away]"
 )
 _AIM = "[(to|towards|toward|in|into|for)] [my] [the]"
@@ -383,7 +387,8 @@ _PLACE = (
 )
 _TO = f"[(to|onto|on|into|at) {_PLACE}|[(up|down)] to row {{row:n}}|[over] to column {{column:n}}]"
 _SOME = (
-    "[(some|that|this|my|1|one|a|the|any)] [(adjacent|nearby|neighbouring|neighboring)] "
+    "[(some|that|this|my|1|one|a|the|any)] [(last|only|remaining|final|nearest|closest|next)] "
+    "[(adjacent|nearby|neighbouring|neighboring)] "
     "[piece of|bit of]"
 )
 _THING = "(food|fruit|apple|berry|meal|crop|harvest|item|snack)"
@@ -393,7 +398,7 @@ _GOAL = (
     "|with) level {to_level:n}] "
     "[(at|on|in)] [row {to_row:n} [and|.] column {to_column:n}|{to_row:n} {to_column:n}|row "
     "{to_row:n}]"
-    "|{to_player:player})"
+    "|(one|1|food) (on|to|at) [(my|the)] {which:way} [side]|{to_player:player})"
 )
 _APPROACH = "(approach|go after|close in on|get closer to|get near|aim for|make for)"
 _TOWARDS = (
@@ -405,7 +410,7 @@ _LEVEL = "[(of|at|with) level {level:n}|level {level:n}]"
 _BESIDE = (
     "[right|just|directly] [(beside|next to|near|by) me|here"
     "|(to|on|in|at) [my] {side:way} [side] [of me]|{side:way} of me"
-    f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}]"
+    f"|{{side:near}} [me]|[(at|on|in)] {_PLACE}|[right|just|directly] (in front|ahead) of me]"
 )
 _FOOD = (
     f"({_SOME} [level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}|it|this|that [up]"
@@ -413,7 +418,7 @@ _FOOD = (
 )
 _TAKE = (
     "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift|get|reap|pluck|bag"
-    "|load up|gather up|help myself to|take up|consume|snatch|seize|pocket)"
+    "|scoop|scoop up|bring in|load up|gather up|help myself to|take up|consume|snatch|seize|pocket)"
 )
 _ALSO = {
     "north": "up|upward|northward|n|\u2191|\u2b06",
@@ -463,7 +468,13 @@ GRAMMAR = Grammar(
             f"{_GO} [over] (to|onto|into) {NEXT_CELL}",
             f"(my|the) [next] (step|move|way) (go|lead|take me|be) {_AIM} {{way}}",
             "(1|one|a|another) (step|pace|cell|square) [back|further] [to] [the] {way}",
-            f"(1|one) [more] {_CELL} [more] {{way}}",
+            f"(1|one|another) [more] {_CELL} [(more|further|back)] [to] [the] {{way}} "
+            f"[(along|in|on|of)] [(this|my|the|that|same)] [{{line:line}}] {_TO}",
+            f"(1|one|a|another|{_GO}) [{_CELL}] (toward|towards|to) [the] {{way:edge}} "
+            "[(edge|side|end|row|border)] [of the (map|field|grid)]",
+            "{way:rise} [(1|one|a|another)] [more] (row|cell|step)",
+            f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_TO} [(along|in|on)] [(this|my|the|that|same)] "
+            "{line:line}",
             f"(face|turn|steer) {_AIM} {{way}} and (go|move|step|walk)",
         ],
         "towards": [
@@ -474,6 +485,10 @@ GRAMMAR = Grammar(
             "[there]] [.] "
             f"[{_GO}] [(to|in|on|at)] [the] {{way}} [(by|1|one)] {_FAR} [side]",
             f"({_GO} {_FAR} (towards|toward|to|for)|{_APPROACH}) {_GOAL}",
+            f"{_GO} {_FAR} (towards|toward|to|for) {_GOAL} [.] (1|one|another) [more] {_CELL} "
+            "[(more|further)] [to] [the] {way}",
+            f"{_APPROACH} {_GOAL} by {_GO} {_FAR} {_AIM} {{way}} {_FAR}",
+            f"(1|one|another) [more] {_CELL} [(more|further)] [to] [the] {{way}} ({_TOWARDS})",
         ],
         # To a cell beside food.
         "beside": [
@@ -505,6 +520,8 @@ GRAMMAR = Grammar(
             f"{_TAKE} [at] {_PLACE}",
             f"{_TAKE} [(now|right now|right away|at once)]",
             f"(have|take) [a] (bite|meal) [of {_FOOD}]",
+            "(finish|end|complete|wrap up|close) [(the|my|this)] "
+            f"[(job|game|it|thing|task|episode)] (by|with) {_TAKE} {_FOOD}",
         ],
     },
     {
@@ -514,6 +531,9 @@ GRAMMAR = Grammar(
         "course": COURSES,
         "arrow": ARROWS,
         "owner": {},
+        "rise": {"climb": 1, "climb up": 1, "descend": 2, "climb down": 2},
+        "line": {"row": (3, 4), "column": (1, 2)},
+        "edge": {"top": 1, "bottom": 2, "left": 3, "right": 4, **_SIDED},
         "near": {"above": 1, "below": 2, "beneath": 2, "left of": 3, "right of": 4},
         "player": {},
     },
@@ -571,7 +591,11 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
         owners = {f"{name}'s": i for name, i in others.items()}
         named: set[int] = set()
         reason = ""
-        for reading in GRAMMAR.read(opened(answer.plain), {"player": others, "owner": owners}):
+        slots = {"player": others, "owner": owners}
+        readings = GRAMMAR.read(opened(answer.plain), slots)
+        for head in () if readings else without_aim(answer.plain, others):
+            readings = readings or GRAMMAR.read(opened(head), slots)
+        for reading in readings:
             action = _named(mission, state, agent, reading)
             if isinstance(action, str):
                 reason = reason or action
@@ -586,7 +610,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
             raise refuse(_why(mission, state, agent, action))
         return action
 
-    return int(decide(text, mean, refuse, me=mission.agents[agent]))
+    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent]))
 
 
 def offered_action(offered: Sequence[Choice], plain: str) -> int | None:
@@ -619,6 +643,8 @@ def _named(mission: Mission, state: MissionState, agent: int, reading: Reading) 
     if reading.meaning == "go":
         if values.get("same", values.get("way")) != values.get("way"):
             return "it names two ways"
+        if "line" in values and values.get("way") not in values["line"]:
+            return "that does not lead along it"
         steps = [action for action in told if action not in (STAY, LOAD)]
         fits = [action for action in steps if cell is None or _at(cell, told[action])]
         if "pair_row" in values and "way" not in values:  # it may be column and row

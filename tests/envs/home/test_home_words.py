@@ -744,3 +744,35 @@ def test_a_delivery_is_told_and_stays():
                 with pytest.raises(IllegalAction, match=r"is delivered, and|hand.* full"):
                     home.parse(f"take {facts.object_names[here[0]]}", state, agent)
     assert shown and refused
+
+
+def played(env, seed, *steps):
+    """The state after some steps, each an answer of every player."""
+    state, key = jax.jit(env.reset)(episode_key(seed)), episode_key(seed + 1)
+    for answers in steps:
+        rows = [env.parse(text, state, i) for i, text in enumerate(answers)]
+        state, *_ = jax.jit(env.step)(key, state, np.array(rows, np.int32))
+    return state
+
+
+def test_what_is_held_under_a_lamp_is_told_to_be_done():
+    env = manyhands.make("home", task="chore_small")
+    steps = (
+        "go to desk 2",
+        "take box of tissues 1 from desk 2",
+        "go to armchair 2",
+        "use floor lamp 1: it goes on",
+    )
+    before = played(env, 8, *((step,) for step in steps[:-1]))
+    assert "Done, as far as you know: 0 of 1." in env.describe(before, 0)
+    after = played(env, 8, *((step,) for step in steps))
+    assert "Done, as far as you know: 1 of 1." in env.describe(after, 0)
+
+
+def test_who_left_is_told_and_the_example_is_in_the_own_room():
+    env = manyhands.make("home", task="watch_and_help")
+    state = played(env, 8, ("wait", "go to kitchen"))
+    assert "holding nothing, and has left this room." in env.describe(state, 0)
+    assert "has left" not in env.describe(state, 1)
+    going = next(c for c in env.choices(state, 0) if c.form is not None)
+    assert going.form.example == "go to armchair 1"

@@ -30,11 +30,13 @@ from manyhands.envs.mission.field.state import (
     FLOOR,
     GOAL,
     GOLD,
+    GROUPS,
     HEADINGS,
     IRON,
     KEY,
     LOCKED,
     OPPOSITE,
+    PLATE,
     WALK,
     WALL,
     Beam,
@@ -125,7 +127,9 @@ def _stay(mission: Mission, state: FieldState, agent: int, look: Look) -> Choice
         facts: dict[str, Any] = {f"bodies.{mission.agents[agent]}.room": plan.room_names[column]}
         return Choice("stay", f"stay where you are{waiting}", 0, facts=facts)
     facts = _facts(mission, agent, row, column)
-    return Choice("stay", f"stay where you are{waiting}", 0, facts=facts)
+    plate = int(look.cells[row, column]) - PLATE
+    holds = f", which holds door {plate + 1} open" if 0 <= plate < GROUPS else ""
+    return Choice("stay", f"stay where you are{waiting}{holds}", 0, facts=facts)
 
 
 def _go(mission: Mission, agent: int, look: Look, action: int) -> Choice:

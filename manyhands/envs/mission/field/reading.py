@@ -12,6 +12,7 @@ from manyhands.core.answers import REASON, Answer, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import TIME, WAITING
+from manyhands.envs.mission.aims import that_way, without_aim
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
 from manyhands.envs.mission.field.look import (
@@ -62,6 +63,7 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
+from manyhands.envs.mission.field.verbs import AHEAD, PLACE, VERBS, WHO
 from manyhands.envs.mission.text import (
     HOLD,
     MAKE_ROOM,
@@ -80,12 +82,17 @@ _GO = (
     "|sprint|race|cut [across]|drop (down|back)|back [(off|away|up)]|slide|shift|hurry|jog"
     "|press on|push on|swing|creep|inch|edge|duck|circle [(round|around)]|slip|slip away|veer"
     "|climb|tiptoe|make my way|dodge|flee|escape|cross|fall back|retreat|withdraw|charge|dash|rush"
-    "|get away"
-    "|(take|make) (a|one|1) [single] (step|move|pace))"
+    "|get away|carry on|keep on|sidestep|drop|get|hop|back up|tuck myself|squeeze"
+    "|return|come|turn [(around|round|back)] and (walk|go|head|move)|keep (go|head|walk|move)"
+    "|(get|step|come|move|climb) (off|down from) (it|plate|button) and (walk|go|head|move)"
+    "|(take|make) (a|one|1|another) [(single|more|further)] (step|move|pace))"
 )
+# In any direction, unlike "climb".
+_WALK = "(go|move|step|walk|head|run|travel|proceed|advance|continue|hurry|make my way|dash|rush)"
 _CELL = "(step|cell|square|field|tile|pace|space|row|column)"
 _FAR = (
-    f"[(one|1|a single|single|one more|1 more) [{_CELL}]|a {_CELL}|{_CELL}|over|back|straight"
+    f"[(one|1|a single|single|one more|1 more|another) [{_CELL}] [(further|more)]|a {_CELL}"
+    f"|{_CELL}|over|back|straight|onward"
     "|due|further"
     "|now|first|right now|right away|again|once more|once again|one more time|one last time|in"
     "|inside|a bit|a bit further"
@@ -93,28 +100,24 @@ _FAR = (
     "|(around|past|along) the (wall|box|crate|obstacle|edge|border|river|river bank|bank)]"
 )
 _AIM = "[(to|towards|toward)] [the]"
-_PLACE = (
-    "[(cell|square|tile|spot|position|corner)] [(at|in|on)] "
-    "(row {row:n} [and|.] column {column:n}|{pair_row:n} {pair_column:n})"
-)
 _THING = "[(the|a|an|that|this)] [{which:sided}] {thing} [(of|for|to) door {door:n}|{door:n}]"
 _ALONG = "along [(the|this)] ((row|column) {n}|[(top|bottom|first|last)] (row|column|wall|edge))"
 _ON = (
-    f"[(to|onto|on|into|through) [cell|square] ({_PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
+    f"[(to|onto|on|into|through) [cell|square] ({PLACE}|{_THING})|[(up|down)] to row {{row:n}}"
     "|[over] to column {column:n}|" + _ALONG + "]"
 )
 # What one may go towards, further away.
 _TOWARDS = (
     "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on|through) "
-    f"({_PLACE}|row {{row:n}}|column {{column:n}}|{_THING} [(at|on) {_PLACE}]"
+    f"({PLACE}|row {{row:n}}|column {{column:n}}|{_THING} [(at|on) {PLACE}]"
     "|{to:who} [s (cell|square|place|position)])|(after|at|behind|against) {to:who}"
     "|away from {off:who})"
 )
 _WHOSE = "({join:who} [s (cell|square|place|position|spot)]|{join:owner} (cell|square|place|spot))"
 _SIDE = (
     "[(beside|next to|near) me|[just|right] (to|on|in|at) [my|the] {side:way} [side] [of me]"
-    "|{side:way} [of me]|{side:near} [me]] [at {place}]"
-).replace("{place}", _PLACE)
+    "|{side:way} [of me]|[just|right|directly] {side:near} [me]] [at {place}]"
+).replace("{place}", PLACE)
 _ONE = "({prey:who}|it|him|her|them|(the|their|our) [other] {thing})"
 # What a move is for, and what a partner does meanwhile.
 _AFTER = (
@@ -174,10 +177,19 @@ _STAY = [
     "(stay|remain|wait) in my (cell|place|room)",
     HOLD,
     "hold my place",
+    "[(keep|stay|remain|be|hold|sit)] (motionless|quiet|still|silent|immobile|unmoving) "
+    f"[(here|where i am)] {TIME}",
+    "(hold|stand|keep) my (ground|place|spot) [here]",
+    f"[(keep|stay|remain|hold)] still and {HOLD}",
+    "not move [(at all|now)] is [the] (safest|best|wisest|safe) [(thing|move|choice|plan)]",
+    "keep [my] weight (on|upon) [(the|this|my)] plate",
+    f"[keep|keep on] (hold|press|weigh) {_THING} down [for (you [{{who}}]|{{who}})]",
+    f"{_REST} [(here|on {_THING})] (and|to|so that i) (keep|hold) {_DOOR} {{held}} [for {{who}}]",
     "(guard here|(stay|remain|keep) (hidden|out of sight))",
-    "[keep|keep on] (stay|wait|stand|remain|sit|hold) [(still|here|there|put|right here|exactly)] "
-    f"[right] ({{on:on}} ({_PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
-    f"[keep|keep on] hold [down] {_THING}",
+    "[keep|keep on] (stay|wait|stand|remain|sit|hold|(hold|keep) my (place|ground)) "
+    "[(still|here|there|put|right here|exactly)] [right] "
+    f"({{on:on}} ({PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",
+    f"[keep|keep on] hold [down] ({_THING}|my {{thing}})",
     f"(keep|hold) {_DOOR} {{held}} "
     f"[(for {{who}}|by (stay|stand|wait) [(here|still|put|on {_THING})])]",
     "(stay|wait|hold [my] position|remain|keep back) [(here|there|put)] (and|to) (guard|defend"
@@ -196,60 +208,6 @@ _STEPS_OFF = "[[.] [only] [(one|1|{far:n})] (step|cell|square) (away|off|from he
 _TOKEN = "[(the|our|this)] token [a]"
 _BY = f"by {_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_ON}"
 _TAKE = "(take|grab|get|collect|pick|pick up|fetch|gather|seize|pocket|snatch|steal|capture)"
-_AHEAD = "[(ahead|forward|straight ahead|in front [of me]|ahead of me)|[to] [the] {facing:way}]"
-_RAY = "(beam|zapper|ray|gun|zap)"
-_WHO = (
-    "(whoever is (ahead|in front|in front of me|in range)|them|em|him|her|(the|that) [other] {who}"
-    "|{who}|the other|everyone|everybody|whoever is there)"
-)
-_HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
-_DOORS = "[(of|for|to) door {door:n}]"
-# Verb -> its patterns; others have their own name, and are aimed as beams are.
-_VERBS = {
-    "press": [f"(press|push|hit|use|activate) (the|this|that) (button|switch) {_DOORS} {_HERE}",
-              f"(press|push) (button|switch|it) {_HERE}"],
-    "repair": [f"(repair|fix|work on|mend) [(the|this|that)] [broken] (generator|machine|engine) "
-               f"{_HERE}", f"(repair|fix|mend|work on) it {_HERE}",
-               f"(start|begin|continue) [the] repair {_HERE}",
-               f"(keep|keep on|go on|continue) (work|repair) [on] [(it|the (generator|machine))] "
-               f"{_HERE}"],
-    "drop": [f"(drop|put down|lay down|leave|lay|set down|put) (the|my|this|a) key {_DOORS} [down] "
-             f"{_HERE}", f"(drop|put|lay|set) (it|my key|key) [down] {_HERE}", "let go of my key"],
-    "lock": [f"lock [(the|this|that)] box [(in place|down|here)] {_AHEAD}",
-             f"lock it [(in place|down|here)] {_AHEAD}"],
-    "unlock": [f"(unlock|open) [(the|this|that)] [locked] box {_AHEAD}", f"unlock it {_AHEAD}",
-               "unlock"],
-    "zap": [f"(zap|shoot|fire at|fire on|blast) {_WHO} {_AHEAD}",
-            f"(fire|shoot|use) [(the|my|a)] [zap] (beam|zap|zapper|gun) {_AHEAD}",
-            f"(shoot|fire|zap) {_AHEAD}",
-            f"(take|knock) {_WHO} (out|down|off) [with [(my|the|a)] {_RAY}] {TIME}",
-            f"(take out|knock out|stun|beam|freeze out|eliminate|remove|take down|strike down) "
-            f"{_WHO} [with [(my|the|a)] {_RAY}] {TIME}",
-            f"(hit|strike|shoot|zap|get|blast) {_WHO} with [(my|the|a)] {_RAY}",
-            f"(send|put) {_WHO} (away|off|out|out of (action|the game|play|the way)|back to "
-            f"(its|his|her|their|the) start) [with [(my|the|a)] {_RAY}] {TIME}",
-            f"(open fire|let (fly|it rip)|pull the trigger) [(on|at) {_WHO}]",
-            f"(fire|shoot|use|aim|let loose|turn|discharge) [(my|the|a)] {_RAY} "
-            f"[(at|on|against|into)] {_WHO}",
-            f"give {_WHO} [a] (zap|taste of [(my|the)] {_RAY})",
-            f"{_WHO} (get|is) (zapped|shot) [by me]",
-            ],
-    "clean": [f"(clean|wash|scrub|spray|clean up) [(the|this|some)] [dirty] "
-              f"(river|water|dirt|pollution|waste) {_AHEAD}",
-              f"(clean|scrub|wash) (it|up) {_AHEAD}",
-              "(scrub|wash|spray) the (river|water) (clean|down)",
-              "(clean|wash|scrub) {cells:n} cell [[of] [dirty] (river|water|dirt)] [now]",
-              "(i|i will|i'll) clean",
-              f"(clean|wash) (away|up|off) [(the|this|some)] (dirt|pollution|waste) {_AHEAD}",
-              f"(fire|shoot|use|send out) [(the|my|a)] (cleaning beam|clean beam|clean) "
-              f"[(at|on|into) [the] [dirty] (river|water|dirt|pollution|waste)] {_AHEAD}"],
-    "tag": [f"(tag|touch|freeze) {_WHO} [who is] [right] [(near|beside|around|next to) me]",
-            "tag all [(near|beside|around) me]"],
-    "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {_AHEAD}"
-             f" [(at|on) {_PLACE}]",
-             f"(mine|strike|hit|dig up) it {_AHEAD}",
-             f"(mine|strike|dig) {_AHEAD}"],
-}  # fmt: skip
 
 
 def _things() -> dict[str, tuple[int, ...]]:
@@ -285,12 +243,14 @@ _ORES = {"gold": (GOLD,), "gold ore": (GOLD,), "iron": (IRON,), "iron ore": (IRO
 def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
     """The phrases of a field, for its actions; and of the token that all move, if there is one."""
     phrases: list[tuple[str, list[str]]] = [("stay", _STAY)]
+    if "tag" not in actions:  # which freezes others
+        phrases.append(("stay", [f"freeze [(here|in place|where i (am|stand))] {TIME}"]))
     short: list[tuple[str, list[str]]] = []
     if "north" in actions:
         phrases += [
             ("go", [f"{_GO} {_FAR} {_AIM} {{way}} [side|direction] [by] {_FAR} {_ON} {_BESIDES}",
                     f"{_GO} [over|back] (to|onto|into) {NEXT_CELL}",
-                    f"(take|occupy|claim) ({NEXT_CELL}|{_PLACE})",
+                    f"(take|occupy|claim) ({NEXT_CELL}|{PLACE})",
                     f"{_GO} {_FAR} [(up|down|over|back|on)] (to|towards|toward|into|for) {_PART}",
                     "{way} is where (i|i'm|i'll|we|we're) [(am|are)] "
                     "(go|head|headed|walk|off to|bound|move)",
@@ -304,15 +264,26 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     "{column:n})",
                     "(explore|search|scout|look around) [(to|in|towards|toward)] {way}",
                     "(my|the) [next] (step|move|way) (go|lead|take me|be) [to] [the] {way}",
-                    f"(1|one|a) [more] {_CELL} [(further|more)] [to] [the] {{way}} {_BESIDES}",
+                    f"(1|one|a|another) [more] [{_CELL}] [(further|more|back)] [to] [the] {{way}} "
+                    f"{_FAR} [(the|this|my|that)] [(column|row|corridor)] {_ON} {_BESIDES}",
+                    f"(carry|bring|take) [(the|my|this)] {{load:thing}} {_FAR} {_AIM} {{way}} "
+                    f"{_FAR} {_ON}",
+                    "[with] [(the|my)] {load:thing} in [my] hand [.] (i|i'll|let me) "
+                    f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON}",
+                    "{way:rise} [(1|one|a|another)] [more] (row|cell|step)",
+                    f"{_GO} {_FAR} (into|in|to) [(the|this|that|my)] (nook|niche|corner|passage"
+                    "|pocket|gap|opening|room|area|cell|dead end) (on|to|in) [(the|my)] {way} "
+                    "[side] [of me]",
+                    "[my] next stop is ({NEXT})".replace("{NEXT}", NEXT_CELL),
                     f"(1|one|a) {_CELL} [to] [the] {{way}} (bring|take|put|get|move) me "
                     "[(closer|nearer|next)] [(to|towards|away from|beside)] {prey:who}",
                     f"{_GO} {_FAR} (to|onto|on|into|through|towards|toward|for) [cell|square] "
-                    f"({_PLACE}|{_THING} {_SIDE})",
+                    f"({PLACE}|{_THING} {_SIDE})",
                     "(join|meet|follow|approach|chase|pursue|hunt|go after) {who} [(.|->)] "
                     f"[{_GO}] {_AIM} {{way}}",
                     f"{_GO} (around|past) the (wall|box|crate|obstacle) [by] {_AIM} {{way}}",
-                    f"(enter|reach|step on|stand on|get on) ({_PLACE}|{_THING} {_SIDE})",
+                    "(enter|reach|step on|stand on|get on|get onto|hop onto) "
+                    f"({PLACE}|{_THING} {_SIDE})",
                     f"(enter|reach|step on|stand on|get on) {_THING} {_BY}"]),
             ("on", [f"(keep|keep on|continue|carry on|{_GO}) [{_GO}] [(in|on|with|to)] "
                     f"(this|that|my|the [very] same|the) {_HEADING} [as before] {_ONCE_MORE}",
@@ -320,9 +291,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"[as before] {_ONCE_MORE}",
                     f"(1|one|another) [more] {_CELL} [in] (this|that|my|the [very] same) "
                     f"{_HEADING}"]),
+            ("head", [f"{_WALK} {_FAR} [(up|down|over|back|on)] (to|towards|toward|for) {_THING}"]),
             # To the cell of another, which is beside the agent.
             ("join", [f"{_GO} [{{way}}] [over] (to|towards|toward|onto|into) {_WHOSE}",
-                      f"(join|meet) {{join:who}} [(at|in|on) [({_PLACE}|row {{row:n}})]]",
+                      f"(join|meet) {{join:who}} [(at|in|on) [({PLACE}|row {{row:n}})]]",
                       "move in with {join:who}",
                       f"{_GO} [{{way}}] to where {{join:who}} (is|be|stand|wait)",
                       "(follow|go after) {join:who} {way}",
@@ -335,7 +307,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                         f"{_GO} {_FAR} (towards|toward|to|for) {_THING} (in|to|on|at) {{way}} "
                         "[side] [of me]"]),
             ("take", [f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON} and (take|get|eat|collect|grab"
-                      f"|pick up) {_THING} [(at|on) {_PLACE}]",
+                      f"|pick up) {_THING} [(at|on) {PLACE}]",
                       f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",
                       f"{_TAKE} [up] ({_THING}|it) [up] {_BY}",
@@ -347,6 +319,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"{{way}} {_FAR} {_ON}",
                       f"[{_GO}] {{way}} [.] (and|to|->) (push|shove|move|slide|nudge) "
                       f"(it|[(the|this|that)] (box|crate)) [(along|on|away|up|down)]",
+                      "give [(the|this|that)] (box|crate) [(a|one|another)] [more] (push|shove"
+                      f"|nudge) {_FAR} {_AIM} {{way}}",
                       "{way} [.] (push|shove|move|slide|nudge) [(the|this|that)] (box|crate)"]),
             ("open", [f"(open|unlock|go through) [(the|this|that)] door [{{door:n}}] {_SIDE} "
                       "[with (my|the) key]",
@@ -377,7 +351,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                           f"{_BESIDES}",
                           f"{_AIM} {{way}} it is {_AFTER}",
                           "{way} (ho|bound)", NEXT_CELL,
-                          f"[to] [cell|square] {_PLACE}", f"{{way}} [.] {_PLACE}"]),
+                          f"[to] [cell|square] {PLACE}", f"{{way}} [.] {PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
             phrases.append(("go", [
@@ -385,7 +359,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                 f"{{way}} [by] {_FAR}",
                 f"{_TOKEN} [(go|goes|move|moves|is to go|is to move|should go|should move|must go"
                 f"|must move)] {_FAR} {_AIM} {{way}} [by] {_FAR}",
-                f"[(move|push|bring|send|take|shift)] {_TOKEN} (to|onto|into) ({_PLACE}|{_THING})",
+                f"[(move|push|bring|send|take|shift)] {_TOKEN} (to|onto|into) ({PLACE}|{_THING})",
                 "(name|call|call for|say) {way} [direction] [(too|as well|again)]",
                 f"(move|push|bring|send|take|shift|steer|guide|lead) it {_FAR} {_AIM} {{way}} "
                 f"[by] {_FAR}",
@@ -427,13 +401,13 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         short.append(("room", ["[(to|into|(on|off|back|over|onwards|onward) to)] room {room}"]))
     for verb in actions:
         if verb not in ("stay", *HEADINGS) and not verb.startswith("go to room "):
-            own = _VERBS.get(verb, [f"{verb} {_WHO}", f"{verb} {_AHEAD}"])
+            own = VERBS.get(verb, [f"{verb} {WHO}", f"{verb} {AHEAD}"])
             # "I'm clean" is no action.
             bare = [verb] if verb != "clean" else []
             short.append((verb, [verb]))
             phrases.append((verb, [*bare, f"use [(the|my)] {verb} [beam]", *own]))
             if verb == "lock":
-                phrases.append(("unlock", _VERBS["unlock"]))
+                phrases.append(("unlock", VERBS["unlock"]))
     if token:
         phrases.append(("stay", ["wait to hear [from] {who}",
                                  "wait to hear what {who} (say|answer|think|see)",
@@ -505,9 +479,11 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             return offered
         named: set[int] = set()
         reason = ""
-        for reading in _grammar(plan.actions, bool(plan.token)).read(
-            opened(answer.plain), _slots(mission, agent)
-        ):
+        phrases, slots = _grammar(plan.actions, bool(plan.token)), _slots(mission, agent)
+        readings = phrases.read(opened(answer.plain), slots)
+        for head in () if readings else without_aim(answer.plain, slots["who"]):
+            readings = readings or phrases.read(opened(head), slots)
+        for reading in readings:
             stated = answer.kind == REASON or answer.plain.startswith(_FACING)
             # "Take it: west" says again what west does.
             bare = answer.kind == REASON and reading == ("take", {})
@@ -531,7 +507,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             raise refuse(_why(mission, look, agent, action))
         return action
 
-    return int(decide(text, mean, refuse, me=mission.agents[agent]))
+    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent]))
 
 
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:
@@ -608,6 +584,10 @@ def _named(
         return _joins(look, values)
     if name == "towards":
         return _towards(look, values)
+    if name == "head":
+        return _heads(look, values)
+    if "load" in values and look.own.carry not in values["load"]:
+        return "you do not carry that"
     if name in ("go", "take", "push", "open", "face"):
         return _way(mission, state, look, agent, reading)
     if "at" in values and values["at"] != plan.room_names[look.own.column]:
@@ -789,6 +769,22 @@ def _towards(look: Look, values: dict[str, Any]) -> int | str:
     if any(_side(own, row, column, way) > 0 for row, column in goals) or _leads(look, goals, way):
         return 1 + way
     return f"what you name is not {HEADINGS[way]} of you"
+
+
+def _heads(look: Look, values: dict[str, Any]) -> int | str:
+    """The way straight to the one thing that is named, further off in the same row or column."""
+    own, codes = look.own, values["thing"]
+    if "door" in values:
+        codes = tuple(code for code in codes if (code - DOOR) % GROUPS + 1 == values["door"])
+    goals = np.argwhere(np.isin(look.cells, codes)).tolist()
+    ways = [
+        way
+        for way in range(4)
+        for row, column in goals
+        if (row == own.row or column == own.column) and _side(own, row, column, way) > 1
+        if values.get("which", way) == way and _leads(look, [(row, column)], way)
+    ]
+    return 1 + ways[0] if len(goals) == len(ways) == 1 else NOT_BESIDE
 
 
 def _joins(look: Look, values: dict[str, Any]) -> int | str:
