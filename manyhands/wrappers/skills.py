@@ -316,7 +316,11 @@ class Skills(Wrapper[SkillState]):
         """The skills that can be chosen, of a set that does not offer them itself."""
         words = self.skills.words(row)
         names, able = self._names(state, i), np.flatnonzero(legal).tolist()
-        forms = {} if limit is None or len(able) <= limit else self._forms(able, words, names)
+        forms: dict[int, Form] = {}
+        if limit is not None and len(able) > limit:
+            status = int(np.asarray(state.status)[i])
+            begun = int(np.asarray(state.skill)[i]) if status == UNDER_WAY else None
+            forms = self._forms(able, words, names, begun)
         listed = [
             Choice(names[s], words[s], s, certain=not words[s], form=forms.get(s)) for s in able
         ]
@@ -338,10 +342,14 @@ class Skills(Wrapper[SkillState]):
         return names
 
     def _forms(
-        self, able: Sequence[int], words: Sequence[str], names: Sequence[str]
+        self,
+        able: Sequence[int],
+        words: Sequence[str],
+        names: Sequence[str],
+        begun: int | None = None,
     ) -> dict[int, Form]:
         """The families of skills that differ in a number or in their last word, and of plain
-        steps: by skill."""
+        steps: by skill. The skill that is `begun` stands for its family."""
         own: Sequence[tuple[str, str]] = getattr(self.skills, "families", ())
         families: dict[str, list[int]] = {}
         for s in able:
@@ -358,7 +366,7 @@ class Skills(Wrapper[SkillState]):
             if not key:
                 told, what = "a plain step; or any other action of the rules, if it is possible", []
             else:
-                told = words[family[len(family) // 2]]
+                told = words[begun if begun in family else family[len(family) // 2]]
                 what = [
                     [own[s][1]]
                     if own
@@ -374,7 +382,10 @@ class Skills(Wrapper[SkillState]):
                 told = f"{told}; any of {others}{differ}"
             elif what:
                 told = f"{told}; any of {len(family)} such places in reach"
-            form = Form(key, told, {"value": tuple(values)}, "" if key else names[family[0]])
+            example = "" if key else names[family[0]]
+            if key and begun in family:
+                example = names[begun]
+            form = Form(key, told, {"value": tuple(values)}, example)
             forms |= dict.fromkeys(family, form)
         return forms
 

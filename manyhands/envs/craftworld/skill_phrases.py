@@ -218,6 +218,12 @@ SAID = {
              f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
              "[together] [with [my] {player}]"],
     "request": [
+        # Said to somebody (`tails.heads`).
+        "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share) me [(some|more|1|one|a"
+        "|your)] "
+        "{gift}",
+        "-> i (need|want|could use|could do with|lack|am short of|am out of|require|'m short of) "
+        "[(some|more|1|one|a)] {gift} [for [(my|a|the)] ({what:tool}|{what:put}|tool)]",
         "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
         "[(some|1|one|more)] {gift}",
         "(put in|make|send|send out) [a] request for [(some|1|one|more)] {gift}",

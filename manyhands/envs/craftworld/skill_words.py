@@ -49,8 +49,10 @@ NEAR_BY |= {
 }
 
 
-def lies_on(sight: Perception, what: Any, way: int | tuple[int, ...]) -> bool:
+def lies_on(sight: Perception | None, what: Any, way: int | tuple[int, ...]) -> bool:
     """Whether the nearest things of a kind that are in view lie on one side."""
+    if sight is None:
+        return False
     there = np.asarray(sight.bodies) == rl.COW
     if what != "cow":
         if what not in rl.MATERIALS:
@@ -87,7 +89,7 @@ def wanted(item: str, plain: str) -> tuple[int, bool]:
     }
     if not found or f" {rl.MOST}" in plain or "nine" in plain:
         return rl.MOST, False
-    if len(found) > 1:
+    if len(found) > 1 or " or " in plain:
         raise IllegalAction(f"say once how many {item} to collect")
     return found.pop()
 

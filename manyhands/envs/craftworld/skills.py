@@ -48,7 +48,7 @@ from manyhands.envs.craftworld.skill_words import (
     wanted,
 )
 from manyhands.envs.craftworld.state import HERE
-from manyhands.envs.craftworld.tails import SKILL_KINDS, SKILL_TAILS, split
+from manyhands.envs.craftworld.tails import SKILL_KINDS, SKILL_TAILS, heads, split
 from manyhands.envs.craftworld.ways import (
     COLUMNS,
     FAR,
@@ -758,7 +758,7 @@ class CraftSkills:
         what = said.get("what")
         if verb == "eat cow":
             what = None
-        if "where" in said and not self._is_on_side(what or verb[4:], said["where"], sight):
+        if "where" in said and not lies_on(sight, what or verb[4:], said["where"]):
             raise IllegalAction(f"you do not see each {what} on that side")
         return self._named(verb if what is None else f"{verb} {what}", "there is no such thing")
 
@@ -770,7 +770,7 @@ class CraftSkills:
         if said.get("again", item) != item:
             raise IllegalAction(f"{item} and {said['again']} are two things")
         source = "tree" if item == "wood" else item
-        if "where" in said and not self._is_on_side(source, said["where"], sight):
+        if "where" in said and not lies_on(sight, source, said["where"]):
             raise IllegalAction(f"you do not see each {source} on that side")
         begun = f"collect {item} until you hold"
         under_way = -1
@@ -785,10 +785,6 @@ class CraftSkills:
             raise IllegalAction(f"one can hold {rl.MOST} {item}; {goal} is asked for")
         return self._index[f"{begun} {goal}"]
 
-    def _is_on_side(self, what: Any, way: int, sight: Perception | None) -> bool:
-        """Whether all things of a kind that are in view lie on one side."""
-        return sight is not None and lies_on(sight, what, way)
-
     def _check_beside(self, what: str, way: int | None, sight: Perception | None) -> None:
         """That a thing is on one side of the player, or in front."""
         if sight is None:
@@ -796,16 +792,13 @@ class CraftSkills:
         facing = int(sight.facing) if way is None else way
         row, column = np.add(HERE, rl.DELTAS[facing])
         if rl.MATERIALS[int(np.asarray(sight.cells)[row, column])] != what:
-            where = "in front of you" if way is None else f"{rl.FACINGS[facing]} of you"
-            raise IllegalAction(f"there is no {what} {where}")
+            raise IllegalAction(f"there is no {what} right {rl.FACINGS[facing]} from you")
 
     def _still(self, said: dict[str, Any], current: int | None) -> int:
         """ "Still heading for that tree": the skill under way, if it leads there."""
         item = "wood" if said["what"] == "tree" else said["what"]
         if current is not None and self.names[current].startswith(f"collect {item} "):
             return current
-        if "again" in said:
-            return self._collect({"item": said["again"], "again": item}, None, current)
         return self._index[f"go to {said['what']}"]
 
     def doing(self, skill: int) -> list[str]:
@@ -825,6 +818,11 @@ class CraftSkills:
 
     def _with_tail(self, plain: str) -> list[Reading]:
         """The readings of a sentence without what its skill is for."""
+        if plain.startswith(("i want", "i need", "we need")):  # a reason
+            return []
+        for inner in heads(plain):
+            if inner.startswith("->"):
+                return [r for r in self._grammar.read(inner) if r.meaning == "request"]
         for before, kinds, _ in split(plain, self._tails, SKILL_KINDS):
             readings = [r for r in self._grammar.read(before) if r.meaning in kinds]
             if readings:
