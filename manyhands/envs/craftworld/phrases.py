@@ -142,7 +142,7 @@ SLEEP_ON = (
     f"|(do nothing|wait|noop|idle|stay put) and (keep|keep on|continue [to]|go on|carry on) "
     f"{_SLEEP} {_A_WHILE}"
     " [still asleep]"
-    "|let [this] night (pass|go by) [[still] (asleep|sleeping|in bed)]|(zzz|zzzz|zz)"
+    "|let [this] night (pass|go by) [[still] (asleep|sleeping|in bed)]"
     "|[(i|i'm|i am)] still (asleep|sleep|snooze|doze) [[so] [i] (wait|noop|do nothing|keep sleeping"
     "|let (time|night|it|step) pass)]"
     "|back to sleep|(sleep|snooze) (through|out) [the|this|whole] night)"
