@@ -101,7 +101,8 @@ _ALSO = {
 def goes_on(words: str) -> bool | str | None:
     """Whether a sentence goes on with what is under way, whatever that is; "trip" if only with what
     leads somewhere."""
-    return _GO_ON.meaning(words)
+    meanings = {reading.meaning for reading in _GO_ON.read(words)}
+    return True if True in meanings else "trip" if meanings else None
 
 
 def goes_on_with(words: str, name: str, doing: Iterable[str] = ()) -> bool:
