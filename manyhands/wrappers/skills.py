@@ -43,9 +43,9 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.grammar import Grammar
 from manyhands.core.talk import Message
-from manyhands.core.words import tokens
+from manyhands.core.words import forms_of, tokens
+from manyhands.wrappers.ongoing import goes_on, goes_on_with
 
 
 class SkillSet(Protocol):
@@ -65,6 +65,10 @@ class SkillSet(Protocol):
             what is its own, ("find {name}", "alarm clock"); by default the last word is its own.
         plain_steps: optional, True if a sentence that names no skill may name an action of the
             environment, for one step; in words, such a skill is called "step: " and the action.
+        doing: optional, a function of a skill: other words for what it does, by which a sentence
+            may go on with it, ("chop", "wood gathering").
+        settled: optional, a function of the skill that an answer names, the answer and the agent's
+            perception: the skill with what the rest of the answer says of it.
         idle: optional, a function of the agent's perception: the skills that are no more than to
             wait now, and are read so while they cannot be chosen.
         rests: optional, True if the skill that does nothing has no end: it is under way until
@@ -295,7 +299,8 @@ class Skills(Wrapper[SkillState]):
         if status == UNDER_WAY and legal.any() and not legal[skill] and skill not in idle:
             why = self.skills.words(self._row(state, i))[skill]
             how += f", but impossible now: {why}" if why else ", but impossible now"
-        return f"{text}\nYour last skill: {name} ({how})."
+        more = ' "go on" continues it.' if status == UNDER_WAY and legal[skill] else ""
+        return f"{text}\nYour last skill: {name} ({how}).{more}"
 
     def choices(
         self, state: SkillState, agent: str | int, limit: int | None = LIMIT
@@ -313,7 +318,11 @@ class Skills(Wrapper[SkillState]):
         """The skills that can be chosen, of a set that does not offer them itself."""
         words = self.skills.words(row)
         names, able = self._names(state, i), np.flatnonzero(legal).tolist()
-        forms = {} if limit is None or len(able) <= limit else self._forms(able, words, names)
+        forms: dict[int, Form] = {}
+        if limit is not None and len(able) > limit:
+            status = int(np.asarray(state.status)[i])
+            begun = int(np.asarray(state.skill)[i]) if status == UNDER_WAY else None
+            forms = self._forms(able, words, names, begun)
         listed = [
             Choice(names[s], words[s], s, certain=not words[s], form=forms.get(s)) for s in able
         ]
@@ -335,10 +344,14 @@ class Skills(Wrapper[SkillState]):
         return names
 
     def _forms(
-        self, able: Sequence[int], words: Sequence[str], names: Sequence[str]
+        self,
+        able: Sequence[int],
+        words: Sequence[str],
+        names: Sequence[str],
+        begun: int | None = None,
     ) -> dict[int, Form]:
         """The families of skills that differ in a number or in their last word, and of plain
-        steps: by skill."""
+        steps: by skill. The skill that is `begun` stands for its family."""
         own: Sequence[tuple[str, str]] = getattr(self.skills, "families", ())
         families: dict[str, list[int]] = {}
         for s in able:
@@ -355,7 +368,7 @@ class Skills(Wrapper[SkillState]):
             if not key:
                 told, what = "a plain step; or any other action of the rules, if it is possible", []
             else:
-                told = words[family[len(family) // 2]]
+                told = words[begun if begun in family else family[len(family) // 2]]
                 what = [
                     [own[s][1]]
                     if own
@@ -367,11 +380,14 @@ class Skills(Wrapper[SkillState]):
                 counts = [int(value) for value in values if value.isdigit()]
                 in_turn = bool(counts) and counts == list(range(counts[0], counts[0] + len(values)))
                 others = f"{values[0]} to {values[-1]}" if in_turn else ", ".join(values)
-                differ = " (other times)" * (len({words[s] for s in family}) > 1)
+                differ = " (the steps differ)" * (len({words[s] for s in family}) > 1)
                 told = f"{told}; any of {others}{differ}"
             elif what:
                 told = f"{told}; any of {len(family)} such places in reach"
-            form = Form(key, told, {"value": tuple(values)}, "" if key else names[family[0]])
+            example = "" if key else names[family[0]]
+            if key and begun in family:
+                example = names[begun]
+            form = Form(key, told, {"value": tuple(values)}, example)
             forms |= dict.fromkeys(family, form)
         return forms
 
@@ -439,51 +455,6 @@ def answered(rules: str, how: str) -> str:
 
 # ---- reading answers -----------------------------------------------------------------------------
 
-_UNDERWAY = (
-    "([(that is|that's|which is)] (under way|underway|in progress)|[that] i (started|began))"
-)
-_IT = (
-    "(it|this|that|what i am doing|what i'm doing|what i was doing|as before|as planned|same|"
-    "[my] [same|current|last] (skill|plan|task|action|thing|option)"
-    f"|[my] [same|current] (skill|plan|task|action|thing|option|work|job) {_UNDERWAY})"
-)
-# What is under way is a way, and no rest.
-_TRIP = f"[my] [same|current] (flight|trip|walk|way|course|trajectory|route) [{_UNDERWAY}]"
-_GO_ON = Grammar(
-    {
-        True: [
-            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [[with|doing] {_IT}]",
-            f"(keep|keep on) (doing|at) {_IT}",
-            "keep [(to|with)] [(my|our)] [(same|current)] (skill|plan|task|action|option|play)",
-            "keep (it|on) going",
-            "again",
-            "repeat",
-            f"(stick|stay) with {_IT}",
-            "keep it up",
-            "[and] on (we|i) go",
-            "[next step] [more] of the same",
-            "same [(skill|thing|option|plan|play|task|action)] [(again|as before)]",
-            "(do|repeat) (same [thing|skill|option]|it again|that again)",
-            "as before",
-            "[and] on (i|we) go",
-            "[(i'm|i am|we're|we are)] still (at it|on it|on my way)",
-            "(next|one more|another) step of (it|this|that|same [(skill|plan|task|thing)])",
-            "[no change [.]] (finish|complete|see through|follow through with|stick with|keep to) "
-            "(what i (started|began|am doing)|my|the) [same|current] "
-            f"[(skill|plan|task|action|move|job)] [{_UNDERWAY}]",
-        ],
-        "trip": [
-            f"(continue|go on|keep going|carry on|keep on|proceed|resume) [(with|on)] {_TRIP}",
-            f"(stick|stay|keep|remain) (with|on|to) {_TRIP}",
-            "(maintain|hold|keep|stay on|keep on|remain on) [(my|the)] [(same|current|present)] "
-            "(course|heading|way|trajectory|route|path)",
-            "(onward|onwards)",
-            "[(i'm|i am|we are)] still [(on my way|under way|flying|walking|heading|moving|going)] "
-            "(there|(to|for) [the] same (place|spot|point|position|goal|target))",
-            "[(i'm|i am)] still on my way [(there|to it)]",
-        ],
-    }
-)
 # "I choose the skill ...": what is named comes after it.
 _OPENING = re.compile(
     r"^(?:(?:i|i'll|i will|let me) )?(?:(?:choose|select|execute|perform|use|run) )?"
@@ -540,7 +511,14 @@ def read_skill(
             return None
 
     open_ = [skills.names[k] for k in np.flatnonzero(possible).tolist()]
-    skill = _read(text, skills.names, mean, current, me=me, near=open_, rest=skills.wait)
+    other = getattr(skills, "doing", None)
+    doing = () if current is None or other is None else tuple(other(current))
+    skill = _read(
+        text, skills.names, mean, current, me=me, near=open_, rest=skills.wait, doing=doing
+    )
+    settle = getattr(skills, "settled", None)
+    if settle is not None and skill != current:
+        skill = settle(skill, text, row)
     if skill in idle and not possible[skill]:
         skill = skills.wait
     if not possible[skill]:
@@ -575,6 +553,17 @@ def read_option(
     )
 
 
+def _nearest(words: str, names: Sequence[str], most: int) -> list[str]:
+    """The names that share words with a sentence, then those that are spelt most like it."""
+    said = {form for word in tokens(words) for form in forms_of(word)} - _COMMON
+    alike = closest(words, names, len(names))
+    shared = {name: len(said.intersection(tokens(name))) for name in alike}
+    return sorted(alike, key=lambda name: -shared[name])[:most]
+
+
+_COMMON = frozenset(str.split("to the a an you i until of in and for go on"))
+
+
 def _read(
     text: Any,
     table: Sequence[str],
@@ -585,15 +574,18 @@ def _read(
     me: str = "",
     near: Sequence[str] = (),
     rest: int | None = None,
+    doing: Sequence[str] = (),
 ) -> int:
     """The row of a table that an answer names; an error tells the nearest of `near`, or of all.
-    `rest` is the row that goes nowhere."""
+    `rest` is the row that goes nowhere; `doing` are other words for what is under way."""
     words = ""
 
     def refusal(reason: str, words: str) -> str:
         # Names that differ in numbers only are as one.
         alike = {re.sub(r"[-.\d]+", "", name): _shape(name) for name in reversed(near or table)}
-        found = closest(words, reversed(alike.values()), most)
+        found = _nearest(words, list(alike.values())[::-1], most)
+        if not reason:  # what a slip of the pen may have been meant for
+            return ", ".join(found)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
         return f"{reason}. Name {one} in words; nearest: {', '.join(found)}."
 
@@ -605,9 +597,12 @@ def _read(
         words = _OPENING.sub("", normalise(answer.raw).strip(WRAPPING.replace(".", "")))
         if answer.kind != BRACKET and (number(answer.plain) is not None or numbered(answer.plain)):
             raise refuse(f"{quoted(answer.text)}: {what}s have no numbers")
-        going = _GO_ON.meaning(words)
+        going = goes_on(words)
         if going is None or (going == "trip" and current is not None and current == rest):
-            return mean(words)
+            found = mean(words)
+            if found is None and current is not None and goes_on_with(words, table[current], doing):
+                return current
+            return found
         if current is None:
             raise IllegalAction(f"no {what} is under way that could go on; name one of the choices")
         return current

@@ -19,9 +19,46 @@ from manyhands.core.phrases import TIME, WAITING
 from manyhands.core.words import tokens
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
+from manyhands.envs.craftworld.phrases import (
+    ALL,
+    ASK,
+    AT,
+    CELL,
+    DET,
+    FIGURE,
+    FOR,
+    GET,
+    GIVE,
+    GO,
+    HOLE,
+    HOLED,
+    HOLES,
+    JOIN,
+    LIKEWISE,
+    LUCK,
+    LUCKY,
+    MAKE,
+    MINE,
+    NEAR,
+    NEED,
+    NEEDED,
+    ON,
+    ONE,
+    OUT_OF_WAY,
+    PLACE,
+    RESTED,
+    SEEK,
+    SIDE,
+    SLEEP_ON,
+    STANDS_STILL,
+    WANTED,
+    WISH,
+    WITH,
+)
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
+from manyhands.envs.craftworld.tails import MAKES, PLACES, heads, leads, split
 from manyhands.envs.craftworld.words import (
     HERE,
     NAMES,
@@ -56,7 +93,8 @@ _VERBS = {
     "use": "(interact|use|activate|act|interact with|act on|poke|prod|touch|tap|try)",
     "take": "(collect|gather|take|get|get me|get myself|fetch|fetch me|obtain|grab|harvest|pick"
     "|pick up|extract|acquire)",
-    "mine": "(mine|dig|dig up|dig out|break|break up)",
+    "mine": "(mine|dig|dig up|dig out|break|break up|smash|crack|shatter|drill [into]|tunnel into"
+    "|tunnel through|pickaxe|bore into|work loose)",
     "chop": "(chop|chop down|chop [away] at|cut|cut down|fell)",
     "hit": "(attack|hit|fight|kill|strike|punch|slay|defeat|hunt)",
     "eat": "(eat|consume|hunt|kill and eat)",
@@ -148,106 +186,67 @@ def tools(craft: CraftRules) -> dict[str, str]:
 
 # ---- phrases -------------------------------------------------------------------------------------
 
-ON = "[(keep|continue|keep on|go on|continue to|try)]"
-_ONE = "(1|one|single|1 single)"
-_CELL = f"[[{_ONE}] (step|pace|cell|tile|square|space|block|row|column|spot|notch)|{_ONE}]"
-_OF = "(piece|block|unit|lump|chunk|bit|vein|slab|log|cell|stretch|patch) of"
-_DET = "[(some|my|this|that|1|one|more|another|nearby|adjacent|nearest|1 more|one more|second|new"
-_DET += f"|further|additional|of my|1 of my|one of my|own)] [{_OF}]"
-_AT = (
-    "[(in front|in front of me|directly in front of me|ahead|ahead of me|right in front of me|"
-    "before me|that i face|that i am facing|that i'm facing|i am facing|i'm facing|i face|"
-    "right here|here|there|nearby|next to me|by me|[directly|right|just] {at:rel})]"
-)
-_WITH = "[(with|using) [my] [(own|new|good|trusty|best)] "
-_WITH += "({tool}|pickaxe|axe|sword|hand|fist|bare hand|tool|weapon)]"
-_GET = "(collect|gather|take|get|obtain|grab|reach|mine|chop|chop down|cut|drink|eat|fight|attack|"
-_GET += "hit|kill|hunt|harvest|find|help|pick up|dig|drink from|face|look for)"
-# What `do` is done for: "use the grass and hope for a sapling".
-_FOR = f"(for|(to|and) {_GET}|[and] hope (for|to {_GET})|in hope of [{_GET}])"
-PLACE = "(place|put|put up|put down|put together|set|set up|set down|lay|lay down|build|construct"
-PLACE += "|install|erect|position|drop)"
-MAKE = "(make|craft|build|forge|create|produce|construct|fashion)"
-NEAR = "[(at|near|beside|next to|using|with|on|by) [my|this] (table|furnace|crafting table|"
-NEAR += "workbench|nearby table|nearby furnace|table and furnace)]"
-# What may come of it: "poke the grass, maybe a sapling pops out".
-_LUCKY = (
-    "[.] [(and|in case|with [a bit of] luck|maybe|perhaps|possibly|hopefully|let's hope|hoping"
-    "|who knows|could be)] [(i (get|find)|it (give|yield|drop|hold|hide|have) [me]|there is)] "
-    f"{_DET} {{of:thing}} [(pop (out|up)|come (out|up|loose)|turn up|drop|fall out|appear|show up"
-    "|(is|be) (in (it|there)|there|hiding))] [(this time|in it|there|from it|here)]"
-)
-_SEEK = (
-    "(for|to (find|get|pick)|[and] (hoping|hope) (for|to (find|get|pick|see))|in (hope|hopes) of"
-    "|(to|and) (see|check|find out) (if|whether) [(i (find|get)|there is|it (give|yield|hold|hide"
-    "|have|drop)) [me]]|[and] (hoping|hope) [that]) "
-    f"{_DET} {{of:thing}} [(drop|pop (out|up)|come (out|up|loose)|turn up|appear|show up|fall out"
-    "|(is|be) (in (it|there)|there|hiding))]"
-)
-_GIVE = "(give|hand|hand over|pass|transfer|donate|gift)"
-_MINE = "[(some|my|1|one|our|of my|1 of my|one of my|another|1 more|more|spare|my spare|1 of)]"
-_MINE += "[(piece|unit|bit|lump|block) of [my]]"
-_WISH = "[(with my (compliments|blessing|love|best wishes)|as a (gift|present)"
-_WISH += "|as (promised|requested|asked|agreed|wished)|as (you|they|he|she|it) (asked|wished))]"
-_GO = (
-    "(move|go|walk|step|head|run|travel|proceed|shuffle|slide|shift|advance|edge|inch|retreat|back)"
-)
-# What is said to come nearer to something, before the way.
-_JOIN = (
-    "[[(in order)] to] (follow|join|catch up with|go after|chase|approach|reach|accompany|escort"
-    "|(get|come) (closer|nearer) to|[go] over to|stay (close to|near|with)|make for|head for|meet)"
-)
-# Who goes: "my character goes right".
-_FIGURE = re.compile(
-    r"^(?:(?:have|let|make) )?my (?:character|avatar|figure|hero|guy|explorer)(?: will| now)? "
-    r"(?=\w)"
-)
-_ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
-_ASK += "|ask all for|ask team for|ask my team for|ask teammate for|request help with)"
-_ALL = "(others|other two|two others|both|both [of] (them|others)|everyone|everybody|team|all)"
-_NEED = "(need|want|require|lack|would like|could (use|do with)|miss|wish for)"
-_NEEDED = (
-    f"(i {_NEED}|(i'm|i am) (in (need|want) of|short of|after|missing|lacking|out of|looking for)"
-    f"|(i'd|i would) like) {_MINE} {{gift}}"
-)
-# As somebody asked before: "same as my friend did".
-_LIKEWISE = "[([the] same as|just (as|like)|like|as) ([my] {player} [(did|do|asked|has)]|before)]"
-_SIDE = "(to|on|at|in) [my] {way} [side|hand|hand side|of me|direction]"
-_STANDS_STILL = (
-    "(wait|stay|remain|stand|hold|pause|hang back|hold back|stand back|stay put|keep still"
-    "|stand still|hold still|sit tight|do nothing) "
-    "[(here|still|put|in place|where i am|right here|there|back)] "
-    "[[for] [just] [(1|one|this|a|another)] [(short|brief|more)] (step|turn|tick|moment|bit|while)]"
-)
-_OUT_OF_WAY = (
-    "(come (over|here|closer|near|to me|up|along) [(here|to me)]|join me|catch up [with me]"
-    "|reach me|go|pass|move|act|leave|work|finish|decide|walk|come|clear off"
-    "|get out of [the|my] way|do it|get on with it) "
-    "[(first|on|by|past|away|off|over|ahead|through|here|1 step)]"
-)
-_LUCK = (
-    "(take|try) [a|my] (chance|gamble|shot|luck)|gamble|(chance|push) my luck"
-    "|have a (go|try|shot)|try|roll the dice"
-)
-RESTED = (
-    "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
-    "|it is (light|day|morning)|[my] energy is (full|9|back|restored)"
-    "|i (have|get) [(my|all my|full)] energy [back]|i (am|feel) (rested|fit|refreshed|awake))]"
-)
-SLEEP_ON = (
-    "(sleep (on|more|longer)|(stay|remain) asleep|keep sleeping|continue sleeping"
-    f"|continue to sleep|go on sleeping|(nap|doze) on) {RESTED}"
-)
+
+def ground(craft: CraftRules, agents: tuple[str, ...]) -> tuple[Thing, ...]:
+    """What one can walk on."""
+    return things(craft, agents)["ground"]
+
+
+_REL = {
+    f"{how}{mine}": way
+    for how, way in (
+        *(("above", 2), ("below", 3), ("beneath", 3), ("left of", 0), ("right of", 1)),
+        *(("to left of", 0), ("to right of", 1), ("to the left of", 0), ("to the right of", 1)),
+    )
+    for mine in (" me", *[""] * (how in ("above", "below", "beneath")))
+} | {
+    f"{to} {my}{side}": way
+    for way, sides in enumerate(_SIDES[:2])
+    for side in sides[:1]
+    for to in ("to", "on")
+    for my in ("", "my ")
+}
+
+
+def _gifts(craft: CraftRules) -> dict[str, int]:
+    """What one calls the things that are handed over."""
+    gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
+    gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
+    known = (
+        *(("water", "drink"), ("log", "wood"), ("meal", "food"), ("seedling", "sapling")),
+        *(("something to drink", "drink"), ("something to eat", "food")),
+    )
+    return gift | {name: craft.gifts.index(what) for name, what in known if what in craft.gifts}
+
+
+@functools.lru_cache(maxsize=16)
+def tail_grammar(craft: CraftRules, agents: tuple[str, ...]) -> Grammar:
+    """What may stand behind an action."""
+    sides = WAYS | {
+        f"{a}{b}": 2 * (a == "south") for a in ("north", "south") for b in ("east", "west")
+    }
+    return leads(
+        {
+            "thing": things(craft, agents),
+            "hole": dict.fromkeys(HOLES, ground(craft, agents)),
+            "side": sides,
+            "rel": _REL,
+            "tool": tools(craft),
+            "put": PUT,
+            "gift": _gifts(craft),
+            "player": {name: i for i, name in enumerate((*agents, *_OTHERS))},
+        }
+    )
 
 
 @functools.lru_cache(maxsize=16)
 def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...]) -> Grammar:
     """What names an action, whether it is possible or not."""
     deeds = [
-        (name, [f"{ON} {verb} [{_DET} {{thing}}] {_AT} {_WITH}",
-                   f"{ON} {verb} {_DET} {{thing}} {_AT} (from|of|at|off) {_DET} {{of:thing}} "
-                   f"{_AT} {_WITH}",
-                   f"{ON} {verb} {_DET} {{thing}} {_AT} {_WITH} {_FOR} {_DET} "
+        (name, [f"{ON} {verb} [{DET} {{thing}}] {AT} {WITH}",
+                   f"{ON} {verb} {DET} {{thing}} {AT} (from|of|at|off) {DET} {{of:thing}} "
+                   f"{AT} {WITH}",
+                   f"{ON} {verb} {DET} {{thing}} {AT} {WITH} {FOR} {DET} "
                    "{of:thing}"])
         for name, base in _VERBS.items() if name not in ("use", "help")
         for verb in (f"[(try|attempt) to] {base}",)
@@ -255,16 +254,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
     use = _VERBS["use"]
     towards = (
         "[(to|toward|at|for|next to|beside|near|[(get|move|so [that] i get)] (closer|nearer) to"
-        f"|approach|away from) [{_GET}] {_DET} {{thing}}"
-        f"|[so as] (facing|to face) {_DET} {{onto:thing}}]"
+        f"|approach|away from) [{GET}] {DET} {{thing}}"
+        f"|[so as] (facing|to face) {DET} {{onto:thing}}]"
     )
-    gift = {spaced(name): i for i, name in enumerate(craft.gifts)}
-    gift |= {name: craft.gifts.index(tool) for name, tool in tools(craft).items()}
-    gift |= {name: craft.gifts.index(what) for name, what in
-             (("water", "drink"), ("log", "wood"), ("meal", "food"),
-              ("something to drink", "drink"), ("something to eat", "food"), ("seedling",
-              "sapling"))
-             if what in craft.gifts}  # fmt: skip
+    gift = _gifts(craft)
     players = dict(zip(agents, range(len(agents)), strict=True)) | dict.fromkeys(
         (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them"), -1,
     )  # fmt: skip
@@ -279,66 +272,89 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "|slide|shift|advance|edge|inch|nudge|sidle|creep|circle|retreat|back|back up"
                 "|back off|strafe|dodge|get going|leave [this cell]) "
                 "[back|straight|on|aside|off|out|"
-                f"further|over|directly|around] {_CELL} [(to|toward|in|on) [my]] {{way}} "
-                f"[direction|side|hand side] [once|[by] {_ONE} (step|cell|tile|square|space)"
+                f"further|over|directly|around] {CELL} [(to|toward|in|on) [my]] {{way}} "
+                f"[direction|side|hand side] [once|[by] {ONE} (step|cell|tile|square|space)"
                 "|[by] (row|column|1 row|1 column)"
-                f"|by {_ONE}|{_ONE} [more] [(time|step|cell)]] {towards}",
-                f"{ON} (move|take|carry|get|bring|shift|send|steer|walk|put) (me|myself) {_CELL} "
+                f"|by {ONE}|{ONE} [more] [(time|step|cell)]] {towards}",
+                f"{ON} (move|take|carry|get|bring|shift|send|steer|walk|put) (me|myself) {CELL} "
                 "[further] [to|toward] [my] {way}",
-                f"(get|turn [around] and (go|walk|step|move|head)) {_ONE} "
+                f"(get|turn [around] and (go|walk|step|move|head)) {ONE} "
                 "(step|cell|row|column|tile|square|pace) [further] [to|toward] [my] {way}",
-                f"(set|put) ({_ONE}|my|a) foot [to|toward|on|in] [my] {{way}} [side]",
+                f"(set|put) ({ONE}|my|a) foot [to|toward|on|in] [my] {{way}} [side]",
                 "(my feet|my way) (take|carry|lead) me [to|toward] {way}",
                 "my [next] (step|move) (is|will be) [1|one] [(step|cell)] [to|toward] [my] {way}",
-                f"{ON} {_GO} [back|straight|further|over|directly] {_CELL} [to|toward|in] [my] "
+                f"{ON} {GO} [back|straight|further|over|directly] {CELL} [to|toward|in] [my] "
                 f"{{way}} "
-                f"[side] [.] (away from {_DET} {{thing}}|(onto|on|over|into|across|along) {_DET} "
+                f"[side] [.] (away from {DET} {{thing}}|(onto|on|over|into|across|along) {DET} "
                 "{onto:thing})",
                 "(my|the) [next] (step|move|path|way) (go|lead|take me|be) [1|one] [step] "
                 "[to|toward] [my] {way}",
-                f"(go|walk|step|move|head|stroll) [over] (to|onto) {_DET} {{onto:thing}} "
+                f"(go|walk|step|move|head|stroll) [over] (to|onto) {DET} {{onto:thing}} "
                 "(to|on|at) [my] {way} [side|hand|hand side|of me]",
-                f"(go|walk|step|move|head) [over] (to|onto) {_DET} {{onto:thing}} "
+                f"(go|walk|step|move|head) [over] (to|onto) {DET} {{onto:thing}} "
                 f"{{way:rel}}",
-                f"(face|turn to|turn to face|look at) {_DET} {{onto:thing}} "
+                f"(face|turn to|turn to face|look at) {DET} {{onto:thing}} "
                 "((to|on|at) [my] {way} [side|hand|hand side|of me]|{way:rel})",
                 f"(take|make|do) [1|one|another|single] [small|little|single] "
                 f"(step|pace|move|stride) "
                 f"[back|over] [to|toward] [my] {{way}} "
                 f"{towards}",
+                "[(1|one|another|next|one more|1 more|yet another)] [(small|short|single|last|final"
+                "|further)] (step|pace|cell|move|stride) [(back|over|further|on|more)] "
+                f"(to|toward) [my] {{way}} [(side|direction)] {towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
+                f"(another|one more|1 more|yet another) (step|pace|cell) {{clear:clear}} {towards}",
+                "(continue|carry on|keep going|keep on|go on|press on|push on|proceed|move on"
+                "|walk on"
+                "|head on|march on) [(to|toward|in)] [my] {way} [direction] "
+                "[[for] (1|one|another|one more|1 more) [more] (step|cell|tile|square|pace)]",
+                f"{GO} [back] (out of|from) {HOLED} [(to|toward|by (go|walk|step|head|move))] [my] "
+                "{way} [side]",
+                f"(leave|exit|get out of) {HOLED} (to|toward|by (go|walk|step|head|move|leave)) "
+                 "[to] "
+                "[my] {way} [side]",
+                f"{GO} [back] (in|into|onto|through) {HOLE} ((to|on|at) [my] {{way}} "
+                "[side|hand|of me]|{way:rel})",
                 "turn [around] to face {way}",
                 f"(turn|face|look) [to|toward] [my] {{way}} [side] [and] [then] "
-                f"(step|move|walk|go|take|head) {_CELL} "
+                f"(step|move|walk|go|take|head) {CELL} "
                 "(forward|ahead|there|onward|(that|this) way|in that direction)",
                 "(turn|face|look) [to|toward] [my] {way} [side] and take [1|one] (step|pace)",
-                f"(move|go|walk|step|head|travel) (to|toward|for) {_DET} {{thing}} [.] "
+                f"(move|go|walk|step|head|travel) (to|toward|for) {DET} {{thing}} [.] "
                 "[(with|by)] [(go|move|step|walk)] (1|one|a) (step|cell|pace) [to] {way}",
                 "(explore|scout|search) [further] [to|toward|in] {way} [direction]",
                 "(see|check|find out|look|explore|discover) (what|where|if anything) "
                 "[(is|lie|there is|may be|can be found|i find)] [further|over|out] "
                 "[(to|in|on|toward)] [my] {way} [side|direction] [(.|with|by)] "
                 "[(go|take|walk|move)] "
-                f"{_ONE} (step|cell|pace|tile|square) [(that way|there|over|that direction)]",
-                f"(leave|let) {_DET} {{past:thing}} [(alone|be)] [here] (and|.) {_GO} "
-                f"{_CELL} [(to|toward|in)] [my] {{way}} {towards}",
+                f"{ONE} (step|cell|pace|tile|square) [(that way|there|over|that direction)]",
+                f"(leave|let) {DET} {{past:thing}} [(alone|be)] [here] (and|.) {GO} "
+                f"{CELL} [(to|toward|in)] [my] {{way}} {towards}",
                 "(keep|keep on|continue|carry on) [going|moving|walking|heading] [straight|on|to] "
                 "{way}",
             ]),
-            ("toward", [f"{_JOIN} {_DET} {{seen:thing}} [(.|by|with)] [{_GO}] [{_CELL}] "
+            ("toward", [f"{JOIN} {DET} {{seen:thing}} [(.|by|with)] [{GO}] [{CELL}] "
                         "[to|toward] [my] {way} [side]",
-                        f"{_GO} [{_CELL}] (toward|(closer|nearer) to|in [the] direction of) {_DET} "
-                        f"{{seen:thing}} [{_SIDE}|{{way:rel}}]",
-                        f"(approach|near|close in on) {_DET} {{seen:thing}} [{_SIDE}|{{way:rel}}]",
-                        f"get [{_CELL}] (closer|nearer) to {_DET} {{seen:thing}} "
-                        f"[{_SIDE}|{{way:rel}}]"]),
-            ("facing", ["((push|press|bump) [up] (against|into)|(walk|run|step|move) up against) "
-                        f"{_DET} {{onto:thing}} [again]",
+                        f"{GO} [{CELL}] (toward|(closer|nearer) to|in [the] direction of) {DET} "
+                        f"{{seen:thing}} [{SIDE}|{{way:rel}}]",
+                        f"(approach|near|close in on) {DET} {{seen:thing}} [{SIDE}|{{way:rel}}]",
+                        f"get [{CELL}] (closer|nearer) to {DET} {{seen:thing}} "
+                        f"[{SIDE}|{{way:rel}}]"]),
+            ("on", [f"({GO}|continue|carry on|keep (going|moving|walking)) [on] (forward|ahead"
+                    "|straight ahead|onward|straight on|in direction i (am facing|'m facing|face)) "
+                    f"[{CELL}] [(into|onto|through|in|on|along) {HOLE}]",
+                    f"{GO} [on] (into|onto|through) {HOLE} [(ahead|in front [of me]|before me)]"]),
+            ("facing", ["((push|press|bump|lean|walk|turn) [up] (against|into)|(walk|run|step"
+             "|move) up "
+                        f"against) {DET} {{onto:thing}} [(to|on|at) [my] {{way}} [side|hand|hand "
+                        "side|of me]|{way:rel}] [again]",
                         "(step|move|walk|go|run|push) (on|onto|into|in|to) [my] {onto:owner} "
                         "(cell|place|spot|tile|square|position|space)"
 ]),
-            ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {_DET} {{onto:thing}}"]),
-            ("bare", ["[[off|on|over] to|toward] {way} [once]", "{letter}",
+            ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {DET} {{onto:thing}}"]),
+            ("bare", ["[(onward|onwards|further|farther|still|straight|back|again|off|once more)] "
+                      "[(to|toward)] {way} [(again|once more|further|still|one more time|it is)]",
+                      "[[off|on|over] to|toward] {way} [once]", "{letter}",
                       "to my {way}", "{way} by (1|one) [step|cell]",
                       "[(press|tap|hit)] [arrow] {way} [key|arrow|arrow key|button]",
                       "(press|tap|hit|use) [arrow] [key] {way}", "arrow {way}",
@@ -353,65 +369,67 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                        "{name} "
                        "[action]"]),
             *deeds,
-            ("work", [f"{ON} {_VERBS['work']} {_DET} {{thing}} {_AT} (together|jointly"
+            ("work", [f"{ON} {_VERBS['work']} {DET} {{thing}} {AT} (together|jointly"
                       "|[(together|jointly)] with [my] (other|everyone|team|{player}))"]),
             ("work", [f"{ON} (build|make|complete|finish|lay) [(our|this)] {{becomes}} "
                       "[(together|jointly)] [with [my] (other|everyone|team|{player})]"]),
             ("use", [f"{ON} (swing|wield|use|raise) [my] ({{tool}}|pickaxe|axe|sword|fist|hand"
             f"|tool|"
-                     f"weapon) (at|on|against) {_DET} {{thing}} {_AT}"]),
+                     f"weapon) (at|on|against) {DET} {{thing}} {AT}"]),
             ("hit", [f"(punch|blow|hit|strike|kick|slap|jab|whack|smack) (to|at|for|against|on) "
-                     f"{_DET} {{thing}} {_AT}",
-                     f"give {_DET} {{thing}} {_AT} (a|1|one|another) [good] (punch|blow|hit|strike|"
+                     f"{DET} {{thing}} {AT}",
+                     f"give {DET} {{thing}} {AT} (a|1|one|another) [good] (punch|blow|hit|strike|"
                      "kick|slap|jab|whack|smack)",
-                     f"{ON} (take a swing|swing|lash out|lunge|strike out|have a go|go) at {_DET} "
-                     f"{{thing}} {_AT} {_WITH}",
-                     f"(lay into|go for|stab|jab|kick|beat|club|batter|butcher|slaughter) {_DET} "
-                     f"{{thing}} {_AT} {_WITH}"]),
+                     f"{ON} (take a swing|swing|lash out|lunge|strike out|have a go|go) at {DET} "
+                     f"{{thing}} {AT} {WITH}",
+                     f"(lay into|go for|stab|jab|kick|beat|club|batter|butcher|slaughter) {DET} "
+                     f"{{thing}} {AT} {WITH}"]),
             ("drink", [f"[(take|have|get|go for)] [(a|1|one|another)] [quick|little|long|good] "
-                       f"(sip|gulp|drink|mouthful|swig|draught) (of|from) {_DET} {{thing}} {_AT}",
-                       f"(quench|slake|still) [my] thirst [(at|from|with|in) {_DET} {{thing}} "
-                       f"{_AT}]",
-                       f"drink [my fill|deeply] (at|from|of) {_DET} {{thing}} {_AT}"]),
-            ("search", [f"{ON} ({use}|{_VERBS['hit']}|search|check|comb) {_DET} {{thing}} "
-                        f"{_AT} {_WITH} ({_LUCKY}|[.] {_SEEK})",
+                       f"(sip|gulp|drink|mouthful|swig|draught) (of|from) {DET} {{thing}} {AT}",
+                       f"(quench|slake|still) [my] thirst [(at|from|with|in) {DET} {{thing}} "
+                       f"{AT}]",
+                       f"drink [my fill|deeply] (at|from|of) {DET} {{thing}} {AT}"]),
+            ("search", [f"{ON} ({use}|{_VERBS['hit']}|search|check|comb) {DET} {{thing}} "
+                        f"{AT} {WITH} ({LUCKY}|[.] {SEEK})",
                         "(1|one|another) [(more|last|quick|final)] (go|try|attempt|shot|look|search"
-                        f"|dig|poke|chance) [(at|to|for)] [(find|get|pick|finding|getting)] {_DET} "
-                        f"{{of:thing}} [(in|from|on|among|out of) {_DET} {{thing}} {_AT}]",
+                        f"|dig|poke|chance) [(at|to|for)] [(find|get|pick|finding|getting)] {DET} "
+                        f"{{of:thing}} [(in|from|on|among|out of) {DET} {{thing}} {AT}]",
                         "[(have|take|make|do)] (1|one|another) [(more|last|quick|final)] (go|try"
                         "|attempt|shot|look|search"
-                        f"|dig|poke) (at|in|on|through|with) {_DET} {{thing}} {_AT} "
-                        f"[(for|to find|to get) {_DET} {{of:thing}}]",
-                        f"({_LUCK}) [(with|on|at|in)] {_DET} {{thing}} {_AT} "
-                        f"[(for|to (find|get|pick)) {_DET} {{of:thing}}]",
-                        f"({_LUCK}) [(for|with|on|to (find|get|pick))] {_DET} {{of:thing}} "
-                        f"[(from|in|on) {_DET} {{thing}} {_AT}]",
+                        f"|dig|poke) (at|in|on|through|with) {DET} {{thing}} {AT} "
+                        f"[(for|to find|to get) {DET} {{of:thing}}]",
+                        f"({LUCK}) [(with|on|at|in)] {DET} {{thing}} {AT} "
+                        f"[(for|to (find|get|pick)) {DET} {{of:thing}}]",
+                        f"({LUCK}) [(for|with|on|to (find|get|pick))] {DET} {{of:thing}} "
+                        f"[(from|in|on) {DET} {{thing}} {AT}]",
                         "take [a|my] {of:thing} (gamble|chance)",
                         "((bend|kneel|crouch|stoop) [down]"
-                        f"|look {{at:way}} at {_DET} {{thing}} {_AT}) "
+                        f"|look {{at:way}} at {DET} {{thing}} {AT}) "
                         f"and (rummage|search|hunt|forage|comb|look|dig|feel|poke|root) "
-                        f"[around|about] (through|in|among|around|over) {_DET} {{thing}} {_AT} "
-                        f"[for {_DET} {{of:thing}}]",
+                        f"[around|about] (through|in|among|around|over) {DET} {{thing}} {AT} "
+                        f"[for {DET} {{of:thing}}]",
                         f"(rummage|search|hunt|forage|comb|look|dig|feel|poke|root) [around|about] "
-                        f"(through|in|among|around|over) {_DET} {{thing}} {_AT} [[.] {_SEEK}]",
-                        f"(look|search|hunt|rummage|forage|dig) for {_DET} {{of:thing}} "
-                        f"(in|on|among|under) {_DET} {{thing}} {_AT}"]),
+                        f"(through|in|among|around|over) {DET} {{thing}} {AT} [[.] {SEEK}]",
+                        f"(look|search|hunt|rummage|forage|dig) for {DET} {{of:thing}} "
+                        f"(in|on|among|under) {DET} {{thing}} {AT}"]),
             ("take", ["(take|get|collect|cut|gather|harvest|pick) "
-                      f"(from|off) {_DET} {{thing}} {_AT} {_WITH}",
-                      f"cut {_DET} {{thing}} {_AT} (from|off|of) {_DET} {{of:thing}} {_AT}"]),
-            ("mine", [f"{ON} (chip|hack|hew|cut|carve|knock|prise|pick) [(out|up|away|off|at"
-            f"|loose)] "
-                      f"{_DET} {{thing}} {_AT} {_WITH}",
-                      f"{ON} (chip away|hack away|pick away|work away) at {_DET} {{thing}} {_AT} "
-                      f"{_WITH}"]),
-            ("chop", [f"{ON} (hew|axe|knock) [down] {_DET} {{thing}} {_AT} {_WITH}",
-                      f"take [my|an] (axe|hand|fist) to {_DET} {{thing}} {_AT}"]),
-            ("mine", [f"{ON} (dig|break) {_DET} {{thing}} (out|up) {_AT} {_WITH}"]),
-            ("chop", [f"{ON} (chop|cut|knock|bring) {_DET} {{thing}} down {_AT} {_WITH}"]),
-            ("use", [f"(use|apply|perform|do) do (on|at|with|to) {_DET} {{thing}} {_AT}"]),
-            ("use", [f"{use} [{_DET} {{thing}}] {_AT} {_WITH}",
-                        f"{use} {_DET} {{thing}} {_AT} {_FOR} {_DET} {{of:thing}}",
-                        f"use [my] (tool|{{tool}}|pickaxe|axe|sword) on {_DET} {{thing}}"]),
+                      f"(from|off) {DET} {{thing}} {AT} {WITH}",
+                      f"cut {DET} {{thing}} {AT} (from|off|of) {DET} {{of:thing}} {AT}"]),
+            ("mine", [f"{ON} (hammer|pry|prise|break|knock|chip|mine|crack|smash|bash|pound) {DET} "
+                      f"{{thing}} (loose|free|out|off|away|apart|open) {AT} {WITH}",
+                      f"{ON} (chip|hack|hew|cut|carve|knock|prise|pick|hammer|pound|bash) "
+                      "[(out|up|away|off|at|loose)] "
+                      f"{DET} {{thing}} {AT} {WITH}",
+                      f"{ON} (chip away|hack away|pick away|work away) at {DET} {{thing}} {AT} "
+                      f"{WITH}"]),
+            ("chop", [f"{ON} (hew|axe|knock) [down] {DET} {{thing}} {AT} {WITH}",
+                      f"take [my|an] (axe|hand|fist) to {DET} {{thing}} {AT}"]),
+            ("mine", [f"{ON} (dig|break) {DET} {{thing}} (out|up) {AT} {WITH}"]),
+            ("chop", [f"{ON} (chop|cut|knock|bring) {DET} {{thing}} down {AT} {WITH}"]),
+            ("use", [f"(use|apply|perform|do) do (on|at|with|to) {DET} {{thing}} {AT}"]),
+            ("use", [f"{use} [{DET} {{thing}}] {AT} {WITH}",
+                        f"{use} {DET} {{thing}} {AT} {FOR} {DET} {{of:thing}}",
+                        f"use [my] (tool|{{tool}}|pickaxe|axe|sword) on {DET} {{thing}}"]),
             ("help", [f"{_VERBS['help']} {{thing}} [up|to get up|get up|back up]",
                          f"{_VERBS['help']} my {{thing}} [up|to get up|get up|back up]",
                          "help up"]),
@@ -419,7 +437,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 *WAITING,
                 "(no op|no operation|nothing|do nothing|idle|stay idle|take no action|stand by)",
                 "(wait|stay|remain|stand|hold) [(here|still|put|in place|where i am|position|"
-                f"my position|there|{_ONE} (step|turn))]",
+                f"my position|there|{ONE} (step|turn))]",
                 "wait (for|out) (this|1|one) (step|turn)",
                 f"{ON} (wait|idle)", f"{ON} wait [for] {{n}} [more] (step|turn|tick|move)",
                 "(wait|keep waiting) (until|till) (something|anything) "
@@ -428,9 +446,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "(happen|change)|anything to (happen|change))",
                 "(pass|skip) [[(my|this|1|one)] (turn|step)]",
                 "(halt|pause|rest a (moment|bit|step)|stick around [here]|(hold|stand) my ground)",
-                f"({_STANDS_STILL}|(pass|skip) (this|my) (turn|step)) ([and] (let|to let)|so) "
-                f"[my] ({{player}}|{_ALL}) [can] {_OUT_OF_WAY}",
-                f"let [my] ({{player}}|{_ALL}) (go|act|move|pass|work) first",
+                f"({STANDS_STILL}|(pass|skip) (this|my) (turn|step)) ([and] (let|to let)|so) "
+                f"[my] ({{player}}|{ALL}) [can] {OUT_OF_WAY}",
+                f"let [my] ({{player}}|{ALL}) (go|act|move|pass|work) first",
                 f"i (won't|will not|don't|do not) (move|act|(do|touch) anything) {TIME}",
                 f"[i make] no (move|action) [(from|for|by) me] {TIME}",
                 "stay where i am", "wait and (do nothing|see)",
@@ -438,80 +456,91 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "[for] (1|one|this|a|another) [brief] (step|turn|tick|moment|bit|second|while)",
                 "do nothing at all [[for] (this|1|one|a) (step|turn|moment)]",
                 "do nothing [for] (this|1|one|a) (step|turn|moment)",
-                f"(wait|keep waiting|stay|hold|hold on) [(here|there|{_ONE} step)] for [my] "
+                f"(wait|keep waiting|stay|hold|hold on) [(here|there|{ONE} step)] for [my] "
                 "({player}|other|others|everyone|team) [to (come|arrive|join me|catch up|get here"
                 "|come (here|closer|over|to me|near)|act|move|help|get into position)]",
             ]),
             ("asleep", [SLEEP_ON]),
+            ("noop", ["let time (pass|go by)"]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
                           "have [a] rest|take [a] rest|get [some] (sleep|rest)"
                           f"|lie down to (sleep|rest)) [here] {RESTED}"]),
             ("place", [
-                f"{PLACE} {_DET} {{put}} [down] {_AT} [(on|onto|in|into|over) [this|that] "
-                f"{{thing}} {_AT}]",
-                f"(plant|sow) {_DET} {{seed}} {_AT} "
-                "[(on|onto|in|into) [this|that] {thing} " + f"{_AT}]",
-                f"(make|craft|create) {_DET} {{station}} {_AT}",
-                "block [my] (way|path|cell|tile|it) with {put}",
-                f"(fill|fill in|fill up|cover|cover up|plug|pave|bridge|dam|seal) {_DET} "
-                f"{{thing}} {_AT}"
-                f" with {_DET} {{put}}",
-                f"{_DET} {{put}} (put down|placed|set up|set down|built|planted|put up) {_AT}",
-                f"(put up|erect|raise|set out|plonk down|drop down|assemble) {_DET} {{station}} "
-                f"{_AT}",
-                f"(put|set|lay|place|drop) {_DET} {{put}} (up|down) {_AT} "
-                f"[(on|onto|in|into|over) [this|that] {{thing}} {_AT}]",
-                f"(put|set|stick|tuck|bury) {_DET} {{seed}} {_AT} (in|into|on) "
-                f"[this|that] {{thing}} {_AT}",
-                f"{PLACE} {_DET} {{put}} (block|there|before me|next to me)",
-                f"{PLACE} {_DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
+                f"{PLACE} {DET} {{put}} [down] {AT} [(on|onto|in|into|over) [this|that] "
+                f"{{thing}} {AT}]",
+                f"(plant|sow) {DET} {{seed}} {AT} "
+                "[(on|onto|in|into) [this|that] {thing} " + f"{AT}]",
+                f"(make|craft|create) {DET} {{station}} {AT}",
+                f"(block|block off|obstruct|barricade) [my] (way|path|cell|tile|it|passage) {AT} "
+                 "with "
+                f"{DET} {{put}}",
+                "(fill|fill in|fill up|cover|cover up|plug|plug up|pave|bridge|dam|seal|seal off"
+                "|close"
+                f"|close off|stop up) ({DET} {{thing}}|{HOLED}) {AT} with {DET} {{put}}",
+                f"{PLACE} {DET} {{put}} [(back|down)] (in|into|onto|on) {HOLED} {AT}",
+                f"{DET} {{put}} (put down|placed|set up|set down|built|planted|put up) {AT}",
+                f"(put up|erect|raise|set out|plonk down|drop down|assemble) {DET} {{station}} "
+                f"{AT}",
+                f"(put|set|lay|place|drop) {DET} {{put}} (up|down) {AT} "
+                f"[(on|onto|in|into|over) [this|that] {{thing}} {AT}]",
+                f"(put|set|stick|tuck|bury) {DET} {{seed}} {AT} (in|into|on) "
+                f"[this|that] {{thing}} {AT}",
+                f"{PLACE} {DET} {{put}} (block|there|before me|next to me)",
+                f"{PLACE} {DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
                 f"[against {{against:thing}}]",
             ]),
-            ("make", [f"{MAKE} (myself|me|us) {{tool}} {NEAR}",
-                      f"upgrade to {_DET} {{tool}} {NEAR}",
-                     f"{MAKE} {_DET} {{tool}} {NEAR}",
-                     f"{MAKE} {_DET} {{kind}} {NEAR}",
-                     f"use [the|this|my] (table|furnace|crafting table|workbench) to {MAKE} {_DET} "
+            ("make", [f"{MAKE} (myself|me|us) {DET} {{tool}} {NEAR}",
+                      f"(upgrade|move up|step up|advance|switch|graduate) to {DET} {{tool}} {NEAR}",
+                      f"upgrade [my] (pickaxe|sword|{{of:tool}}|tool|equipment) to {DET} "
+                       f"{{tool}} {NEAR}",
+                     f"{MAKE} {DET} {{tool}} {NEAR}",
+                     f"{MAKE} {DET} {{kind}} {NEAR}",
+                     f"use [the|this|my] (table|furnace|crafting table|workbench) to {MAKE} {DET} "
                      "{tool}",
                      f"(work on|set to work on|get to work on|equip myself with|fit myself out "
                      f"with) "
-                     f"{_DET} {{tool}} {NEAR}"]),
-            ("give", [f"{_GIVE} {_MINE} {{gift}} (across|along|on) to ({{player}}|{whom}) {_WISH}",
-                      f"{_GIVE} {_MINE} {{gift}} [(over|back)] to ({{player}}|{whom}) {_WISH}",
-                      f"(let|have) ({{player}}|{whom}) (have|take) {_MINE} {{gift}}",
-                      f"(make a (gift|present) of|part with) {_MINE} {{gift}} "
+                     f"{DET} {{tool}} {NEAR}"]),
+            ("give", [f"{GIVE} {MINE} {{gift}} (across|along|on) to ({{player}}|{whom}) {WISH}",
+                      f"{GIVE} {MINE} {{gift}} [(over|back)] to ({{player}}|{whom}) {WISH}",
+                      f"(let|have) ({{player}}|{whom}) (have|take) {MINE} {{gift}}",
+                      f"(make a (gift|present) of|part with) {MINE} {{gift}} "
                       f"[(to|for) ({{player}}|{whom})]",
-                      f"(carry|put) {_MINE} {{gift}} [over] to ({{player}}|{whom})",
-                      f"{_GIVE} {_MINE} {{gift}} [over] [to ({{player}}|{whom})]",
-                         f"{_GIVE} [over] ({{player}}|{whom}) {_MINE} {{gift}} {_WISH}",
-                         f"share {_MINE} {{gift}} [with ({{player}}|{whom})]"]),
+                      f"(carry|put) {MINE} {{gift}} [over] to ({{player}}|{whom})",
+                      f"{GIVE} {MINE} {{gift}} [over] [to ({{player}}|{whom})]",
+                         f"{GIVE} [over] ({{player}}|{whom}) {MINE} {{gift}} {WISH}",
+                         f"share {MINE} {{gift}} [with ({{player}}|{whom})]"]),
             ("feed", [f"feed ({{player}}|{whom}|it|him|her|them)"]),
-            ("many", [f"{_GIVE} {{n}} [more] {{gift}} [[(over|back)] to ({{player}}|{whom})]",
-                      f"{_GIVE} ({{player}}|{whom}) {{n}} [more] {{gift}}",
-                      f"{_GIVE} (all|both|two|half) [of] [my] {{gift}} "
+            ("many", [f"{GIVE} {{n}} [more] {{gift}} [[(over|back)] to ({{player}}|{whom})]",
+                      f"{GIVE} ({{player}}|{whom}) {{n}} [more] {{gift}}",
+                      f"{GIVE} (all|both|two|half) [of] [my] {{gift}} "
                       f"[[over] to ({{player}}|{whom})]"]),
             ("request", [
-                f"(beg|ask|implore|call on|petition) [my] {{player}} for {_MINE} {{gift}}",
+                f"(beg|ask|implore|call on|petition) [my] {{player}} for {MINE} {{gift}}",
                 "(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request "
-                f"for {_MINE} {{gift}}",
-                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{_ALL}) "
-                f"[know] [that] {_NEEDED}",
+                f"for {MINE} {{gift}}",
+                # Said to somebody (`tails.heads`).
+                "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share|toss|deliver) me "
+                f"{MINE} {{gift}} {WANTED}",
+                f"-> ({NEEDED}|send {MINE} {{gift}} (over here|my way|over)) {WANTED}",
+                f"-> {ASK} {MINE} {{gift}} {WANTED}",
+                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{ALL}) "
+                f"[know] [that] {NEEDED}",
                 f"(signal|announce|declare|broadcast|report|show|shout|call out|make [it] known) "
-                f"[to [my] ({{player}}|{_ALL})] [that] ({_NEEDED}|[i] {_NEED} {_MINE} {{gift}})",
+                f"[to [my] ({{player}}|{ALL})] [that] ({NEEDED}|[i] {NEED} {MINE} {{gift}})",
                 f"(signal|announce|broadcast|show|express) [my] (need|wish|want|demand) "
-                f"(of|for) {_MINE} {{gift}} [to [my] ({{player}}|{_ALL})]",
-                f"(ask|beg) [my] {_ALL} for {_MINE} {{gift}}",
-                f"(ask|beg|plead) 4 {_MINE} {{gift}}",
-                f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{_ALL})] "
-                f"for {_MINE} {{gift}}",
+                f"(of|for) {MINE} {{gift}} [to [my] ({{player}}|{ALL})]",
+                f"(ask|beg) [my] {ALL} for {MINE} {{gift}}",
+                f"(ask|beg|plead) 4 {MINE} {{gift}}",
+                f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{ALL})] "
+                f"for {MINE} {{gift}}",
                 "(repeat|renew) my {gift} request",
-                f"{_ASK} {_MINE} {{gift}} [from (everyone|others|{{player}})] {_LIKEWISE}",
-                f"my request (is|be) [for] {_MINE} {{gift}}",
+                f"{ASK} {MINE} {{gift}} [from (everyone|others|{{player}})] {LIKEWISE}",
+                f"my request (is|be) [for] {MINE} {{gift}}",
                 "[a] {gift} request",
-                f"(ask|get|tell|call on|beg) [my] ({{player}}|{_ALL}|someone) to "
-                f"(give|hand|pass|bring|send|fetch|get|lend) me {_MINE} {{gift}}",
-                f"(shout|yell|cry|scream|call) [out] for {_MINE} {{gift}}",
-                f"(ask around for|demand|inquire (about|after)|order) {_MINE} {{gift}}",
+                f"(ask|get|tell|call on|beg) [my] ({{player}}|{ALL}|someone) to "
+                f"(give|hand|pass|bring|send|fetch|get|lend) me {MINE} {{gift}}",
+                f"(shout|yell|cry|scream|call) [out] for {MINE} {{gift}}",
+                f"(ask around for|demand|inquire (about|after)|order) {MINE} {{gift}}",
                             "let (others|everyone|team) (see|know) that i need {gift}",
                             "let (others|everyone|team) (see|know) i need {gift}"]),
         ],
@@ -520,14 +549,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             "owner": {f"{name}'s": what for name, what in things(craft, agents).items()
                       if what[0][0] == "player"},
             "clear": {word: way for word, way in WAYS.items() if word != "left"},  # "one step left"
-            "rel": {f"{how}{mine}": way for how, way in (("above", 2), ("below", 3), ("beneath", 3),
-                                                      ("left of", 0), ("right of", 1),
-                                                      ("to left of", 0), ("to right of", 1),
-                                                      ("to the left of", 0), ("to the right of", 1))
-                    for mine in (" me", *[""] * (how in ("above", "below", "beneath")))}
-                   | {f"{to} {my}{side}": way for way, sides in enumerate(_SIDES[:2])
-                      for side in sides[:1] for to in ("to", "on") for my in ("", "my ")},
+            "rel": _REL,
             "letter": _LETTERS,
+            "hole": dict.fromkeys(HOLES, ground(craft, agents)),
             "digit": {str(i): i for i in range(len(actions))},
             "name": {name: i for i, name in enumerate(actions)},
             "thing": things(craft, agents),
@@ -543,11 +567,11 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
         },
         short=[
             ("make", [f"[(1|one|a|my)] {{tool}} {NEAR}"]),
-            ("take", [f"{_DET} {{thing}} (from|off) {_DET} {{of:thing}} {_AT}"]),
-            ("place", [f"[(1|one|a|another)] {{station}} {_AT}",
-                       f"{_DET} {{put}} (on|onto|into|in) [this|that] {{thing}} {_AT}"]),
+            ("take", [f"{DET} {{thing}} (from|off) {DET} {{of:thing}} {AT}"]),
+            ("place", [f"[(1|one|a|another)] {{station}} {AT}",
+                       f"{DET} {{put}} (on|onto|into|in) [this|that] {{thing}} {AT}"]),
             ("give", [f"[(1|one|a|my|one of my|1 of my)] {{gift}} (to|for) ({{player}}|{whom}) "
-            f"{_WISH}"]),
+            f"{WISH}"]),
         ],
     )  # fmt: skip
 
@@ -595,7 +619,8 @@ class _Reader:
         possible = np.flatnonzero(self.legal[: self.env.craft.request])
         names = [self.env.actions[action] for action in possible]
         near = closest(words, names, MOST_NAMED)
-        more = ", ..." if len(near) < len(names) else ""
+        left = len(names) - len(near)
+        more = f", and {left} more" if left else ""
         return (
             f"{reason}. Answer with one action, by name or number; possible now: "
             f"{', '.join(near)}{more}."
@@ -627,11 +652,12 @@ class _Reader:
 
     def _worded(self, plain: str) -> int | None:
         """The action that a sentence names."""
-        plain = _FIGURE.sub("", plain)
+        plain = FIGURE.sub("", plain)
         if ": " in plain:
             plain = without_effect(plain, offers(self.env, self.state, self.obs, self.legal))
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
-        readings, said = grammar.read(plain), frozenset(tokens(plain))
+        readings = self._readings(plain, grammar)
+        said = frozenset(tokens(plain))
         priced = without_price(plain)
         if not readings and priced != plain:
             found = grammar.read(priced)
@@ -646,17 +672,47 @@ class _Reader:
             readings = [reading for reading in readings if reading.values.get("way") != 1]
         if _STANDS.search(plain):
             readings = [r for r in readings if r.meaning not in ("move", "facing")]
+        actions, refusals = self._actions(readings)
+        if refusals and not actions:  # "take its wood for a table": no table is taken
+            actions, _ = self._actions(self._readings(plain, grammar, whole=False))
+        if len(actions) > 1 and self.obs.asleep and not self.legal[rl.SLEEP]:
+            actions -= {rl.SLEEP}  # to sleep is to wait, then
+        if len(actions) > 1:
+            raise self.refuse(f"it names {names_of([self._name(a) for a in sorted(actions)])}")
+        if refusals and not actions:
+            raise refusals[0]
+        return actions.pop() if actions else None
+
+    def _actions(self, readings: list[Reading]) -> tuple[set[int], list[IllegalAction]]:
+        """(the actions that are meant, why others cannot be)."""
         actions, refusals = set(), []
         for reading in readings:
             try:
                 actions.add(self._action(reading))
             except IllegalAction as error:
                 refusals.append(error)
-        if len(actions) > 1:
-            raise self.refuse(f"it names {names_of([self._name(a) for a in sorted(actions)])}")
-        if refusals and not actions:
-            raise refusals[0]
-        return actions.pop() if actions else None
+        return actions, refusals
+
+    def _readings(self, plain: str, grammar: Grammar, whole: bool = True) -> list[Reading]:
+        """What a sentence means, as a `whole` or else with what stands around the action taken
+        off."""
+        readings = grammar.read(plain) if whole else []
+        if readings:
+            return readings
+        for inner in heads(plain):
+            kinds = {"request"} if inner.startswith("->") else PLACES | MAKES
+            readings = [r for r in self._readings(inner, grammar) if r.meaning in kinds]
+            if readings:
+                return readings
+        tails = tail_grammar(self.env.craft, self.env.agents)
+        for before, kinds, parts in split(plain, tails):
+            readings = [r for r in self._readings(before, grammar) if r.meaning in kinds]
+            onto = [part.values["onto"] for part in parts if "onto" in part.values]
+            if readings and len(onto) == len(parts):
+                readings = [Reading(m, {**v, "onto": v.get("onto", onto[0])}) for m, v in readings]
+            if readings:
+                return readings
+        return []
 
     def _action(self, reading: Reading) -> int:
         meaning, values = reading
@@ -667,6 +723,12 @@ class _Reader:
             return MOVE + int(next(values[k] for k in ("way", "clear", "letter") if k in values))
         if meaning == "toward":
             return MOVE + self._way_to(values["seen"], values.get("way"))
+        if meaning == "on":
+            self._check([values.get("onto", ground(self.env.craft, self.env.agents))])
+            return MOVE + self.obs.facing
+        if meaning == "facing" and "way" in values:
+            self._check([values["onto"]], int(values["way"]))
+            return MOVE + int(values["way"])
         if meaning == "facing":
             return MOVE + self._side_of(values["onto"])
         if meaning in ("number", "named"):

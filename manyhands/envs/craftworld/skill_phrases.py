@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manyhands.core.phrases import WAITING
-from manyhands.envs.craftworld.reading import MAKE, NEAR, PLACE, RESTED, SLEEP_ON
+from manyhands.envs.craftworld.phrases import MAKE, NEAR, PLACE, RESTED, SLEEP_ON
 
 _ON = (
     "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start|carry on [with]"
@@ -12,11 +12,16 @@ _ON = (
 _NEAREST = "[(nearest|closest|this|that|some|my|next|nearby)]"
 _GATHER = (
     "(collect|gather|get|mine|chop|take|harvest|pick|pick up|cut|obtain|fetch|dig|dig up|chop down|"
-    "cut down|fell|stock up on|gather up)"
+    "cut down|fell|stock up on|gather up|go for|dig for|dig out|mine for|grab|get hold of|bring in"
+    "|quarry|harvest from)"
 )
 _UNTIL = (
-    "(until|till|til) ((you|i|we) (hold|have|carry|own|got|have got|have collected|have gathered)"
-    "|i've (got|collected)|we've got) {n} [(of (them|it|those)|{again:item})]"
+    "((until|till|til) ((you|i|we) (hold|have|carry|own|got|have got|have collected|have gathered)"
+    "|i've (got|collected)|we've got) {n} [(of (them|it|those)|{again:item})] "
+    "[(in (total|my bag|hand|my hand|my pack|my inventory|stock)|on me|altogether)]"
+    "|(until|till|til) [(my|the)] [{again:item}] (stock|supply|bag|count|inventory|pile|total|store"
+    "|reserve|pack) [of {again:item}] (is|reach|hit|hold|stand at|contain|count|be) {n} "
+    "[{again:item}]|(for|to) [a] total of {n} [{again:item}])"
 )
 _MOST = (
     "(as (many|much) as (i|we) can [(carry|hold|take|get|find|collect|gather)]"
@@ -34,7 +39,8 @@ _BACK = "(give|hand|pass|bring)"
 # Where a thing is that is seen.
 _OVER_THERE = (
     "[([(up|down|over|right)] there|nearby|here|ahead|[right] in front of me|i face|beside me"
-    "|next to me|near me|(on|to|at) [my] {where:way} [side] [of me])]"
+    "|next to me|near me|(on|to|at) [my] {where:way} [side] [of me]"
+    "|[(just|right|lying|directly|over)] [(to|in)] {where:near} [(of|from) (me|here)])]"
 )
 _WATER = "(water|lake|pond|river|pool|stream|shore)"
 _ENERGY = "(my|some|more|all [my]|lost) energy"
@@ -52,7 +58,12 @@ SAID = {
                 "{item:goods}",
                 f"{_ON} {_GATHER} [(some|more|my)] {{item:goods}} (from|off|out of|at) {_NEAREST} "
                 f"{{again:item}} {_OVER_THERE} [{_UNTIL}]",
-                f"{_ON} {_GATHER} {_NEAREST} {{item}} {_OVER_THERE}",
+                f"{_ON} {_GATHER} {_NEAREST} {{item}} {_OVER_THERE} [{_UNTIL}]",
+                f"{_ON} (chop|cut|knock|bring|take) {_NEAREST} {{item}} down {_OVER_THERE} "
+                 f"[{_UNTIL}]",
+                f"{_ON} {_GATHER} [(some|more|my)] [tree's] {{item:goods}} {_UNTIL}",
+                f"{_ON} {_GATHER} {{count}} [more] [(piece|unit|lump) of] {{item:goods}} "
+                f"(from|off|out of|at) {_NEAREST} {{again:item}} {_OVER_THERE}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item:seedling}} (from|in|out of) grass "
                 f"{_OVER_THERE} [{_UNTIL}]",
                 f"{_ON} (search|look) [around] for {_NEAREST} {{item:seedling}} "
@@ -93,7 +104,9 @@ SAID = {
               f"(drink|quench my thirst|fill up) (at|from) {_NEAREST} {_WATER} {_OVER_THERE}",
               "quench my thirst"],
     "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
-    "eat cow": [f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
+    "eat cow": [f"{_ON} (go after|chase|chase down|hunt down|track down|slaughter|butcher|go for"
+                f"|catch|get|slay|hunt|hit|eat|kill|attack|fight) {_NEAREST} cow {_OVER_THERE}",
+                f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
     "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
     "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [down] "
               "[(here|in front of me|down|in front|right here|on grass)]",
@@ -122,7 +135,24 @@ SAID = {
               f"[go [and]] (stand|be|stop) (next to|beside|by|near|at) {_NEAREST} {{what:sight}}",
               f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
-    "explore": ["{way} (to|and) (explore|scout)",
+    "still": [f"(still|keep [on]|continue|carry on) (head|go|walk|move|run|travel) [over] (to|for"
+              f"|toward) {_NEAREST} {{what:sight}} [{_OVER_THERE}] "
+              "[(to|and) (get|fetch|collect|chop|mine|gather|cut|take|grab|dig|chop down|cut down) "
+              "[(it|its|some|more|the|that)] [{again:item}]]"],
+    "explore": ["(on (we|i) go|press on|push on|carry on|move on|travel on|walk on|journey on|go on"
+                "|continue|keep [on] (go|walk|head|move|travel|march|wander)|march on|onward"
+                "|keep on|proceed|push onward|further|farther) [(further|farther|on)] "
+                "[(to|toward|in)] {way} [direction]",
+                "(continue|keep up|carry on with|proceed with|go on with|resume) [(my|our)] {way} "
+                "(walk|trip|march|journey|exploration|course|route|search|way|trek|hike)",
+                "(wander|roam|venture|strike out|strike) [(out|off|on)] [(to|toward)] {way}",
+                "(explore|scout|search|comb|survey) [(land|area|terrain|ground|region|map|territory"
+                "|country|side)] [(further|farther)] [(to|toward|in)] {way} [(of (here|me)|side)]",
+                "(look|search|hunt) [around] for [(some|more|any|new|other|another)] {seen} "
+                "[(by|.|and)] [(wander|walk|go|explore|head|move|travel|scout)] [(out|further"
+                "|farther"
+                "|to|in|toward)] {way}",
+                "{way} (to|and) (explore|scout)",
                 "(wander|roam|venture|rove) [(off|out|around|about|over)] [(to|toward|in|into)] "
                 "{way} "
                 "[(side|direction)]",
@@ -149,10 +179,17 @@ SAID = {
                 "[(go|keep|continue|start|go on)] (explore|scout) "
                 "[further] [(to|toward|in|into)] "
                 "{way} [(direction|side)]"],
-    "one way": ["[(go|walk|run|head|travel|turn|face|explore to)] [to] {way}"],
-    "move": ["(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
+    "one way": ["[(go|walk|run|head|travel|explore to)] [to] {way}"],
+    "move": ["(turn|face|look) [(to|toward)] [my] {way} [side] [(toward|to|at|to face) [the|this] "
+             "{at:sight}]",
+             "(turn to|turn toward|face) [the|this|that] {at:sight} (by (go|move|turn|step"
+             "|press)|with "
+             "[a] (step|turn|move)) [(to|toward)] {way}",
+             "(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
              "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
     "named": ["{name}"],
+    "do": ["[(use|do|perform|take|apply|choose)] [plain] [(action|step)] do [(on|at|with|to) "
+           "[the|this|that] {at:sight}]"],
     "one step": ["@"],
     "follow": ["(follow|accompany|join|team up with|(stay|stick|keep|walk|move|tag along|go|team)"
                " [very|right] [(close|closer|near|on)] (to|by|with|beside|behind|near|next to"
@@ -181,6 +218,12 @@ SAID = {
              f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "
              "[together] [with [my] {player}]"],
     "request": [
+        # Said to somebody (`tails.heads`).
+        "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share) me [(some|more|1|one|a"
+        "|your)] "
+        "{gift}",
+        "-> i (need|want|could use|could do with|lack|am short of|am out of|require|'m short of) "
+        "[(some|more|1|one|a)] {gift} [for [(my|a|the)] ({what:tool}|{what:put}|tool)]",
         "(tell|let) [my] ({player}|others|everyone|team) [know] [that] i (need|want|require|lack) "
         "[(some|1|one|more)] {gift}",
         "(put in|make|send|send out) [a] request for [(some|1|one|more)] {gift}",
@@ -193,7 +236,7 @@ SHORT = {
     "collect": ["[(some|more)] {item} " + _UNTIL, "{count} {item:goods} first",
                 "[just] {count} [(piece|log|unit|block|lump) of] {item:goods} (from|off) "
                 f"{_NEAREST} (tree|grass|stone|rock)",
-                "i want [single] {count} {item:goods}"],
+                "i want [single] {count} {item:goods}", "{count} more {item:goods}"],
     "collect all": [f"[(some|more)] {{item}} [.] {_MOST}"],
     "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
     "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],

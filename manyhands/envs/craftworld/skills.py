@@ -21,7 +21,7 @@ import numpy as np
 
 from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.grammar import Grammar, Reading
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
 from manyhands.envs.craftworld.reading import (
@@ -38,7 +38,17 @@ from manyhands.envs.craftworld.setting import UNKNOWN, Setting
 from manyhands.envs.craftworld.shelter import PLAN, shelter
 from manyhands.envs.craftworld.shelter import moved as moved_plan
 from manyhands.envs.craftworld.skill_phrases import SAID, SHORT
+from manyhands.envs.craftworld.skill_words import (
+    FILLS,
+    NEAR_BY,
+    WATERSIDE,
+    deeds_of,
+    lies_on,
+    seen_names,
+    wanted,
+)
 from manyhands.envs.craftworld.state import HERE
+from manyhands.envs.craftworld.tails import SKILL_KINDS, SKILL_TAILS, heads, split
 from manyhands.envs.craftworld.ways import (
     COLUMNS,
     FAR,
@@ -208,6 +218,12 @@ class CraftSkills:
         self._index = {name: i for i, name in enumerate(names)}
         self.lawful_steps = [self._index.get(name, self.wait) for name in env.actions]
         self._grammar = self._words()
+        things = {
+            "seen": seen_names(self._targets, env.agents),
+            "tool": tools(env.craft),
+            "put": PUT,
+        }
+        self._tails = Grammar(SKILL_TAILS, things)
         written = sorted((n for n in names[self._first_primitive :] if "_" in n), key=len)
         self._steps = re.compile(rf"(?<!\w)(?:{'|'.join(reversed(written))})(?!\w)")
         self._compiled = jax.jit(self.details)
@@ -243,7 +259,10 @@ class CraftSkills:
                     "rock": "stone",
                     "crafting table": "table",
                     "workbench": "table",
+                    **dict.fromkeys(WATERSIDE, "water"),
                 },
+                "near": NEAR_BY,
+                "seen": seen_names(self._targets, self._env.agents),
                 "way": WAYS | {f"{side}ern": WAYS[side] for side in COMPASS},
                 "name": {name: i for i, name in enumerate(names) if i < first}
                 | {name: names.index(name) for name in names[first:] if name in MOVES}
@@ -601,6 +620,9 @@ class CraftSkills:
             return "you are asleep"
         if i >= self._first_primitive or i == self.wait:
             return ""
+        if why == ALREADY and name in FILLS:
+            full = f"your {FILLS[name]} is full"
+            return f"{full}; at the water, do drinks all the same" * (name == "drink") or full
         if why == ALREADY:
             return "done already"
         if why == NEEDS:
@@ -673,6 +695,8 @@ class CraftSkills:
             plain = self._steps.sub("@", plain)
         sight = None if perception is None else parse_perception(self._env.layout, perception)
         readings = self._grammar.read(plain)
+        if not readings:
+            readings = self._with_tail(plain)
         priced = without_price(plain)
         if not readings and priced != plain:
             found = self._grammar.read(priced)
@@ -701,6 +725,12 @@ class CraftSkills:
             raise IllegalAction(
                 f"say 'move_{rl.FACINGS[way]}' for one step, or 'explore {COMPASS[way]}'"
             )
+        if verb in ("move", "do") and "at" in said:
+            self._check_beside(said["at"], said.get("way"), sight)
+        if verb == "do":
+            return self._index["do"]
+        if verb == "still":
+            return self._still(said, current)
         if verb == "move":
             return self._index[f"move_{rl.FACINGS[said['way']]}"]
         if verb == "explore":
@@ -726,7 +756,9 @@ class CraftSkills:
                 return self._give(mate, said, sight, current)
             return self._named(f"{verb} {mate}", "there is no such player")
         what = said.get("what")
-        if "where" in said and not self._is_on_side(what, said["where"], sight):
+        if verb == "eat cow":
+            what = None
+        if "where" in said and not lies_on(sight, what or verb[4:], said["where"]):
             raise IllegalAction(f"you do not see each {what} on that side")
         return self._named(verb if what is None else f"{verb} {what}", "there is no such thing")
 
@@ -738,7 +770,7 @@ class CraftSkills:
         if said.get("again", item) != item:
             raise IllegalAction(f"{item} and {said['again']} are two things")
         source = "tree" if item == "wood" else item
-        if "where" in said and not self._is_on_side(source, said["where"], sight):
+        if "where" in said and not lies_on(sight, source, said["where"]):
             raise IllegalAction(f"you do not see each {source} on that side")
         begun = f"collect {item} until you hold"
         under_way = -1
@@ -753,12 +785,49 @@ class CraftSkills:
             raise IllegalAction(f"one can hold {rl.MOST} {item}; {goal} is asked for")
         return self._index[f"{begun} {goal}"]
 
-    def _is_on_side(self, what: Any, way: int, sight: Perception | None) -> bool:
-        """Whether all things of a kind that are in view lie on one side."""
-        if sight is None or what not in rl.MATERIALS:
-            return False
-        places = np.argwhere(np.asarray(sight.cells) == rl.MATERIALS.index(what)) - np.asarray(HERE)
-        return len(places) > 0 and bool((places @ np.asarray(rl.DELTAS[way]) > 0).all())
+    def _check_beside(self, what: str, way: int | None, sight: Perception | None) -> None:
+        """That a thing is on one side of the player, or in front."""
+        if sight is None:
+            return
+        facing = int(sight.facing) if way is None else way
+        row, column = np.add(HERE, rl.DELTAS[facing])
+        if rl.MATERIALS[int(np.asarray(sight.cells)[row, column])] != what:
+            raise IllegalAction(f"there is no {what} right {rl.FACINGS[facing]} from you")
+
+    def _still(self, said: dict[str, Any], current: int | None) -> int:
+        """ "Still heading for that tree": the skill under way, if it leads there."""
+        item = "wood" if said["what"] == "tree" else said["what"]
+        if current is not None and self.names[current].startswith(f"collect {item} "):
+            return current
+        return self._index[f"go to {said['what']}"]
+
+    def doing(self, skill: int) -> list[str]:
+        """What a skill is called while it is under way."""
+        return deeds_of(self.names[skill])
+
+    def settled(self, skill: int, text: str, row: np.ndarray) -> int:
+        """How many to collect, where another part of the answer than the order tells it: "I need
+        five wood, so I chop the tree"."""
+        name = self.names[skill]
+        if not name.startswith("collect") or not name.endswith(f" {rl.MOST}"):
+            return skill
+        item = name.split(" ")[1]
+        count, more = wanted(item, normalise(text))
+        held = int(self._held(parse_perception(self._env.layout, row), item)) if more else 0
+        return self._index.get(f"collect {item} until you hold {count + held}", skill)
+
+    def _with_tail(self, plain: str) -> list[Reading]:
+        """The readings of a sentence without what its skill is for."""
+        if plain.startswith(("i want", "i need", "we need")):  # a reason
+            return []
+        for inner in heads(plain):
+            if inner.startswith("->"):
+                return [r for r in self._grammar.read(inner) if r.meaning == "request"]
+        for before, kinds, _ in split(plain, self._tails, SKILL_KINDS):
+            readings = [r for r in self._grammar.read(before) if r.meaning in kinds]
+            if readings:
+                return readings
+        return []
 
     def _mate(self, verb: str, player: int, sight: Perception | None) -> str:
         agents = self._env.agents

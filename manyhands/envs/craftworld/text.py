@@ -340,7 +340,7 @@ def _mate_line(env: Setting, obs: Observation, mate: Mate) -> str:
         state = f"{state}helpless (help it up), "
     row, column = HERE[0] + mate.rows, HERE[1] + mate.columns
     seen = 0 <= row < ROWS and 0 <= column < COLUMNS
-    ground = f" on {NAMES[obs.cells[row, column]]}" if seen else ""
+    ground = f" on {NAMES[obs.cells[row, column]]}" if seen else ", out of view"
     request = ""
     if mate.request:
         request = f", asks for {spaced(env.craft.gifts[mate.request - 1])} ({steps(mate.left)})"

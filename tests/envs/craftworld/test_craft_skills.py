@@ -187,6 +187,38 @@ def test_a_skill_that_cannot_go_on_is_told():
     assert "(under way, but impossible now: there is none in view)" in told
 
 
+def test_what_is_under_way_is_told_and_gone_on_with_by_its_own_words():
+    env, step, state = game()
+    collect = env.parse("collect 5 wood", state, 0)
+    begun, _ = step(jax.random.key(0), state, np.array([collect, env.noop]))
+    assert '(under way). "go on" continues it.' in env.describe(begun, 0)
+    assert any(line.startswith(env.skills.names[collect]) for line in env.choices(begun, 0))
+    for said in ("Continue chopping.", "Keep at it.", "Still on my way there.", "No change."):
+        assert env.parse(said, begun, 0) == collect
+        with pytest.raises(IllegalAction):
+            env.parse(said, state, 0)
+    for said in ("Keep mining.", "Keep exploring.", "Player_1 keeps chopping.", "Stop chopping."):
+        with pytest.raises(IllegalAction):
+            env.parse(said, begun, 0)
+
+
+def test_how_many_are_wanted_may_stand_in_the_reason():
+    env, _, state = game()
+    said = "I want five wood for tools, so I start gathering logs from the nearest tree."
+    assert env.skills.names[env.parse(said, state, 0)] == "collect wood until you hold 5"
+    with pytest.raises(IllegalAction, match="say once how many"):
+        env.parse("I need five wood, I want six wood, so I gather logs.", state, 0)
+
+
+def test_a_full_level_says_so():
+    env, _, state = game()
+    with pytest.raises(IllegalAction, match="your drink is full; at the water, do drinks"):
+        env.parse("drink", state, 0)
+    with pytest.raises(IllegalAction) as refused:
+        env.parse("kill time", state, 0)
+    assert "perhaps" not in refused.value.reason
+
+
 def test_primitives_are_skills_of_one_step():
     env, _, _ = game()
     for action, name in enumerate(env.env.actions):

@@ -537,7 +537,9 @@ def _view(mission: Mission, agent: int) -> list[str]:
     else:
         view = f"You see up to {plan.radius} cells in each direction (diagonals too)."
         if plan.lines:
-            view += " Walls, closed doors and boxes hide what is behind them, which the map shows as ?."
+            view += (
+                " Walls, closed doors and boxes hide what is behind them, which the map shows as ?."
+            )
     legend = [f"{CELLS[code].mark} {cell_words(mission, code)}" for code in plan.used]
     letters = "A is the token" if plan.token else "Letters A, B, ... are players and others"
     return [view, f"{letters}; {'; '.join(legend)}."]
