@@ -56,7 +56,8 @@ _GO_ON = Grammar(
             "[no change [.]] (finish|complete|see through|stick with|keep to) (my|the) "
             f"[same|current] (skill|plan|task|action|move|job) [{_UNDERWAY}]",
             "[no change [.]] (finish|complete|see through) "
-            "(what|[my] (move|action|job|task|skill|thing) [that]) [(i|i've|i have)] (started|began|am doing|'m doing|begun)",
+            "(what|[my] (move|action|job|task|skill|thing) [that]) "
+            "[(i|i've|i have)] (started|began|am doing|'m doing|begun)",
             "see (it|this|that) through",
             "let (it|[my] [current] (skill|plan|action)) (run|run on|go on|continue|play out)",
             "(leave|keep) (everything|it|things|[my] (plan|course)) (as (it is|they are)"
