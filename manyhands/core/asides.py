@@ -250,7 +250,8 @@ _WHERE_TO = re.compile(
 # "Four coins is what I'm giving away", "column 6 is where I play".
 _IS_WHAT = re.compile(
     r"\W*(?!(?:no|not|nothing|never)\b)(?P<what>[^,;:.!?\n]+?) (?:is|are) (?:what|where) "
-    r"(?P<who>i(?:'m|'ll| am| will| shall)?|we(?:'ll| will)?) (?P<does>(?!(?:was|did|had|would|could|should|might|may|can|cannot|never"
+    r"(?P<who>i(?:'m|'ll| am| will| shall)?|we(?:'ll| will)?) "
+    r"(?P<does>(?!(?:was|did|had|would|could|should|might|may|can|cannot|never"
     r"|hate|fear|lack|miss|said|not|don't|won't)\b)\w+(?: \w+){0,2}?)"
     r"(?: (?:now|next|here|this turn))*\W*",
     re.I,
