@@ -109,7 +109,8 @@ _CALL = re.compile(
 # Behind the action, its reason; "since" and "as" are of time in other places.
 _WHY = re.compile(
     r"\s*[,;(\u2013\u2014-]*\s*\b(?:because|since|now that|so that|in order to|in order that"
-    r"|so (?:i|we) (?:can|could|may|have|keep)|so (?:i'm|i am|we're|we are) (?=(?:beside|next|near"
+    r"|so (?:i|we) (?:can|could|may|have|keep|know|see|get|am|are)"
+    r"|before (?=\w+ing\b)|so (?:i'm|i am|we're|we are) (?=(?:beside|next|near"
     r"|closer|nearer|in|at|by|on|facing|ready|free|set|out of)\b)"
     r"|as (?:it|this|the|there|i|we|my|our)\b"
     rf"|as (?={NAME}\b)"
@@ -173,7 +174,7 @@ _OUTCOME = re.compile(r"\b(?:so that|because|since)\b", re.I)
 # "to see if anything is there" sets no condition.
 _LOOKS = re.compile(r"\b(?:see|check|find|look|test|probe|inspect|explore)\W*$", re.I)
 _WHETHER = re.compile(r"\A(?:out )?(?:if|whether)\b", re.I)
-_SO_THAT = re.compile(r"\bso (?:that|i|we|.* (?:can|could))\b", re.I)
+_SO_THAT = re.compile(r"\b(?:so (?:that|i|we|.* (?:can|could))|before)\b", re.I)
 # "As it might hold one": what is not sure in a cause leaves the action as it is.
 _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
@@ -327,7 +328,7 @@ _FACTS = tuple(
     (re.compile(pattern, re.I), words)
     for pattern, words in (
         (
-            r"\blies?\b(?=\W+(?:in|on|at|by|near|beside|behind|under|next|right|ahead|there|straight"
+            r"\blies?\b(?=\W+(?:in|on|at|by|near|beside|behind|around|beyond|under|next|right|ahead|there|straight"
             r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
             "is",
         ),

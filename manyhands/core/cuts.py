@@ -117,7 +117,9 @@ _TRADES = re.compile(
 
 # What stands behind a comma and is no remark: a price, another order, the same order again, a list.
 _NO_TAIL = re.compile(
-    r"\A\W*(?:(?:for|in (?:exchange|return)|against|plus|and|or|minus|so|with|reason|funny|go|leave"
+    r"\A\W*(?:(?:for|in (?:exchange|return)|against|plus|and(?! (?:the|this|that|it|my)(?: \w+)?"
+    r" (?:is|will be|gets|becomes) (?:done|finished|over|complete\w*|free|ready|mine|won|safe)\b)"
+    r"|or|minus|so|with|reason|funny|go|leave"
     r"|enter|take|put|get|open|close|move|turn|step|walk|run|drop|use|grab|pick|place|return|come"
     r"|head|fly|stop|stay|wait|hold|eat|drink|make|build|give|fetch|bring|cook|serve|push|pull|press"
     r"|call|fold|raise|bet|check|accept|reject|offer|claim|say|tell|ask|as|seen|in about"
@@ -402,10 +404,23 @@ CUTS = (
         unless=(_TRADES,),
         clause=Clause("", later=True),
     ),
+    # "You take the phone, partner. I walk to the sink".
+    _Cut(
+        re.compile(
+            rf"\W*(?P<reason>(?:{NAME}, )?you (?!(?:say|said|tell|told|ask|asked|think|thought|want"
+            r"|wanted|mean|meant|know|win|lose|lost|won|did|had|were|would|could|should|might|are|can"
+            rf"|may|have)\b)[^;:.!?\n]{{1,60}})[;.!]\s+(?P<main>{INTEND}[^;:!?\n]+)",
+            re.I,
+        ),
+        unless=(_TRADES,),
+        clause=Clause("", later=True),
+    ),
     # "hider_1, bring that box over here while I wait".
     _Cut(
         re.compile(
-            rf"\W*(?P<reason>{NAME},\s+[^,;:.!?\n]{{1,80}}?),? while (?P<main>i [^;:!?\n]+)", re.I
+            rf"\W*(?P<reason>{NAME},\s+[^,;:.!?\n]{{1,80}}?)"
+            r"(?:,? while|[,;.] meanwhile,?) (?P<main>i [^;:!?\n]+)",
+            re.I,
         ),
         unless=(_TRADES,),
         clause=Clause("", later=True),

@@ -34,7 +34,8 @@ _MOVES = (
     r"|drop(?:ping)?|climb(?:ing)?|slid(?:e|ing)|shift(?:ing)?|advanc(?:e|ing)"
     r"|proceed(?:ing)?|press(?:ing)? on"
     r"|push(?:ing)? on|carry(?:ing)? on|travel(?:l?ing)?|march|wander|return(?:ing)?|edge|creep"
-    r"|sneak|dash|hurry|race|swing|hop|nudge|back out|back off|onwards?|on we go|off)"
+    r"|sneak|dash|hurry|race|swing|hop|nudge|back out|back off|onwards?|on we go|off"
+    r"|further|farther|deeper|follow(?:ing)? (?:it|them|the \w+))"
 )
 _CELLS = r"(?:cells?|steps?|squares?|tiles?|rows?|columns?|spaces?|moves?|fields?|spots?)"
 _MANNER = (
@@ -57,14 +58,14 @@ _LEAD = re.compile(
     r"(?:\A|[,;.!\u2013\u2014]|\b(?:so|and|therefore|thus|hence)\b,?)\s*"
     r"(?:(?:i|i'll|i'm|i am|i will|i now|let me|let's|let us|we|we'll|please|now|so|time to|and"
     r"|just|simply|okay|ok|next|also|only|need to|want to|must|have to|shall|will"
-    r"|going to|about to|am"
+    r"|going to|about to|am|take|make|i take|start(?:ing)? (?:by|with)|by"
     r"|to|still|with \w+ \w+|yes)\s*,?\s+)*\Z",
     re.I,
 )
 # Behind a step: where it leads, or its reason; how far it goes, or how, may make it another one.
 _LEADS = re.compile(
     rf"\A\s*(?:\Z|[,;.!]|(?:to|so|and|because|since|as (?:it|the|there|i|my)|towards?|into|onto"
-    rf"|along|past|behind|under|beside|from|away|through|for|at full speed|by one|now"
+    rf"|out of|along|past|behind|under|beside|from|away|through|for|at full speed|by one|now"
     rf"|(?:a|one) (?:\w+ )?{_CELLS}|{_CELLS}|the (?:corridor|hallway|row|column|path"
     rf"|tunnel|lane|aisle)|puts|brings"
     r"|will|please|again|next)\b)",
@@ -78,16 +79,20 @@ _DOES = re.compile(
     r"|before|will|now|one|with)\b)",
     re.I,
 )
+# What takes a step back, wherever it is said, and what does so unless it is of another clause.
 _AGAINST = re.compile(
-    r"\b(?:no|not|never|cannot|\w+n't|nothing|nobody|none|without|avoid\w*|he|she|they"
-    r"|his|her|their"
-    r"|you|your|was|were|did|had|went|would|could|should|but|except|else|rather|instead|than|then"
-    r"|later|after|afterwards|blocked|wrong|mistake|bad|worse|option\w*|choice\w*|example|wish\w*"
-    r"|both|either|if|or|unless|until|when|once|twice|times|case|said|says|tells?|told|partner"
-    r"|friend|yourself|trouble|danger\w*|harm\w*|risk\w*|death|young|every\w+|advice|too"
-    r"|los\w+|dead|turn\w*|two|three|four|five|\d+)\b",
+    r"\b(?:avoid\w*|he|she|they|his|her|their|you|your|was|were|did|had|went|would|could|should"
+    r"|but|except|else|rather|instead|than|later|after|afterwards|blocked|wrong|mistake|bad|worse"
+    r"|option\w*|choice\w*|example|wish\w*|both|either|if|or|unless|until|when|once|twice|times"
+    r"|case|said|says|tells?|told|yourself|trouble|danger\w*|harm\w*|risk\w*|death|young"
+    r"|every\w+|advice|too|los\w+|dead|turn\w*|true|friend"
+    rf"|(?:\d+|two|three|four|five)\s+(?:more\s+)?{_CELLS})\b"
+    rf"|\A\s*partner\W*(?:,|\Z)|,\s*partner\b|(?:\A|,)\s*{NAME}\s*[,:!]|,\s*{NAME}\s*\Z",
     re.I,
 )
+_DENIES = re.compile(r"\b(?:no|not|never|cannot|\w+n't|nothing|nobody|none|without|then)\b", re.I)
+_OTHER = re.compile(NAME, re.I)
+_MINE = re.compile(r"\b(?:i|i'll|i'm|let me|we|we'll|let's)\b", re.I)
 _ELSEWHERE = re.compile(
     rf"\b(?:(?:on|at) (?:my|the|its|our) )?{_WAY}\b{_NOT_BEHIND}",
     re.I,
@@ -115,9 +120,14 @@ def step_clauses(text: str) -> Iterator[Clause]:
         return
     step = steps[0]
     before, after = text[: step.start()], _JOINED.sub("", text[step.end() :], count=1)
-    before = before[: _LEAD.search(before).start()]  # type: ignore[union-attr]
+    lead = _LEAD.search(before)
+    assert lead is not None
+    before, mine = before[: lead.start()], _MINE.search(lead[0]) is not None
     reason = f"{before.strip(' ,;.!')} , {after.strip(' ,;.!')}".strip(" ,")
-    if _AGAINST.search(reason) or re.search(NAME, reason, re.I):
+    # Others may be told of, and things denied, where it is plain who steps.
+    if _AGAINST.search(reason) or _DENIES.search(reason if not mine else after):
+        return
+    if not mine and _OTHER.search(reason):
         return
     others = {_way(other["way"]) for other in _ELSEWHERE.finditer(_IDIOMS.sub("", reason))}
     if others <= (ways if step["verb"] or step["cell"] else set()):
