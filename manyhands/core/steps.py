@@ -144,8 +144,8 @@ def _is_own(text: str, step: re.Match[str]) -> bool:
     if step["cell"]:
         own = not side or re.search(r"\bto\b", step[0]) is not None
         return own and _DOES.match(behind) is not None
-    again = step["again"] is not None or re.match(r"\A\W*(?:\Z|,)", behind) is not None
-    return again and not side
+    last = step.start() > 0 and re.fullmatch(r"\W*", behind) is not None
+    return (step["again"] is not None or last) and not side
 
 
 def _way(word: str) -> str:

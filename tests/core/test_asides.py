@@ -302,3 +302,59 @@ def test_longer_ones_must_mark_their_action():
     reason = "the door is open " * 40
     with pytest.raises(IllegalAction, match="ACTION"):
         read(f"I go north because {reason}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I go north, back beside the box.",
+        "North, onto the path.",
+        "Key in hand, I go north.",
+        "With nobody around, I walk north.",
+        "I go north, which brings me beside it.",
+        "I go north to be beside it.",
+        "I go north to see if anything is there.",
+        "I go north now that the door is open.",
+        "I go north so player_1 can pass.",
+        "I go north and let player_1 finish.",
+        "I go north and see what he does.",
+        "I go north, player_1, so please hold the door.",
+        "player_1, I go north, you hold the door.",
+        "You hold the door, partner. I go north.",
+        "player_1, hold the door while I go north.",
+        "player_1, hold the door; meanwhile I go north.",
+        "Heads up, player_1: I go north.",
+        "North is where I go.",
+        "Going north is what I do now.",
+        "North, and the door is mine.",
+    ],
+)
+def test_tails_leads_and_talk_leave_an_action_as_it_is(text):
+    assert read(text) == "north"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "North, he says.",
+        "North, that was my last move.",
+        "North, blocked.",
+        "North, for some coins.",
+        "North, with a key.",
+        "North, take the apple.",
+        "North, south.",
+        "Yeah right, I go north.",
+        "Next turn, I go north.",
+        "You said so, partner. I go north or south.",
+        "I go north, you said.",
+        "I go north, you give me 3 coins.",
+        "I'd like the door to be north.",
+        "North is where he goes.",
+        "North is what I never do.",
+        "No north is what I want.",
+        "player_1: I go north.",
+    ],
+)
+def test_tails_and_talk_that_change_an_action_are_refused(text):
+    with pytest.raises(IllegalAction):
+        read(text)
