@@ -579,6 +579,9 @@ def _read(
     """The row of a table that an answer names; an error tells the nearest of `near`, or of all.
     `rest` is the row that goes nowhere; `doing` are other words for what is under way."""
     words = ""
+    # Of a plain sentence all words tell what was meant, not only those read last.
+    plain = isinstance(text, str) and len(text) <= 300 and "\n" not in text.strip()
+    whole = normalise(text) if plain else ""
 
     def refusal(reason: str, words: str) -> str:
         # Names that differ in numbers only are as one.
@@ -590,7 +593,7 @@ def _read(
         return f"{reason}. Name {one} in words; nearest: {', '.join(found)}."
 
     def refuse(reason: str) -> IllegalAction:
-        return IllegalAction(functools.partial(refusal, reason, words))
+        return IllegalAction(functools.partial(refusal, reason, whole or words))
 
     def meant(answer: Answer) -> int | None:
         nonlocal words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-ON = "[(keep|continue|keep on|go on|continue to|try)]"
+ON = "[(keep|continue|keep on|go on|continue to|try|(start|begin) [off] (by|with))]"
 # How far something is, for a tail: "three cells east", "2 right 1 up".
 DISTANCE = (
     "({n} (cell|step|tile|square|space) (to|on) [my] {side}|{n} [(cell|step|tile|square)] {side}"
@@ -13,7 +13,8 @@ DISTANCE = (
 NEXT_TO = (
     "[(just|right|directly|straight|up|over)] (next to|beside|by|(close|closer|near|nearer) [to]"
     "|adjacent to|in line with|level with|within reach of|in reach of|up to|to|toward|in front of"
-    "|into reach of|alongside|against|above|below|under|onto|past|around|in (column|row) (of|with)"
+    "|into reach of|alongside|against|above|below|beneath|underneath|under|onto"
+    "|past|around|in (column|row) (of|with)"
     "|(1|one) (step|cell) (from|(closer|nearer) to)|touching)"
 )
 # Free cells that are no things: what was dug, and a way between rocks.
@@ -104,6 +105,18 @@ NEEDED = (
 # As somebody asked before: "same as my friend did".
 LIKEWISE = "[([the] same as|just (as|like)|like|as) ([my] {player} [(did|do|asked|has)]|before)]"
 SIDE = "(to|on|at|in) [my] {way} [side|hand|hand side|of me|direction]"
+# Where something stands, and that one goes there: "the tree is on my right, so I walk that way".
+STANDS = (
+    "(is|lie|stand|sit|wait|grow|be) [(now|just|still|only)] [(straight|directly|right|due)] "
+    "[(ahead|there|over there|up|down|over|out|off)] "
+    f"([{{n}} (cell|step|tile|square)] ({SIDE}|due {{way}}|{{way}} of me|{{way:rel}})"
+    "|{n} {way})"
+    " [[.] [only] {n} (cell|step|tile|square) [(off|away|out|from (here|me))]]"
+)
+THAT_WAY = (
+    "(that way|there|over there|over|in that direction|(toward|to|closer to|nearer to) (it|them)"
+    "|closer|nearer)"
+)
 STANDS_STILL = (
     "(wait|stay|remain|stand|hold|pause|hang back|hold back|stand back|stay put|keep still"
     "|stand still|hold still|sit tight|do nothing) "

@@ -50,7 +50,9 @@ from manyhands.envs.craftworld.phrases import (
     SEEK,
     SIDE,
     SLEEP_ON,
+    STANDS,
     STANDS_STILL,
+    THAT_WAY,
     WANTED,
     WISH,
     WITH,
@@ -58,7 +60,7 @@ from manyhands.envs.craftworld.phrases import (
 from manyhands.envs.craftworld.rules import DO, MOVE, NOOP, CraftRules
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import CraftState
-from manyhands.envs.craftworld.tails import MAKES, PLACES, heads, leads, split
+from manyhands.envs.craftworld.tails import BEGUN, HEAD_KINDS, MAKES, PLACES, heads, leads, split
 from manyhands.envs.craftworld.words import (
     HERE,
     NAMES,
@@ -275,7 +277,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"further|over|directly|around] {CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {ONE} (step|cell|tile|square|space)"
                 "|[by] (row|column|1 row|1 column)"
-                f"|by {ONE}|{ONE} [more] [(time|step|cell)]] {towards}",
+                f"|by {ONE}|{ONE} [more] [(time|step|cell)]|cell|step|pace|tile] {towards}",
                 f"{ON} (move|take|carry|get|bring|shift|send|steer|walk|put) (me|myself) {CELL} "
                 "[further] [to|toward] [my] {way}",
                 f"(get|turn [around] and (go|walk|step|move|head)) {ONE} "
@@ -303,6 +305,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "|further)] (step|pace|cell|move|stride) [(back|over|further|on|more)] "
                 f"(to|toward) [my] {{way}} [(side|direction)] {towards}",
                 f"[1|one|another] (step|pace) [back] [to|toward] [my] {{way}} {towards}",
+                "(start|begin) [off] (with|by) (1|one|a) [(single|small)] (step|pace|move) "
+                f"[to|toward] [my] {{way}} {towards}",
+                "[just] (another|one more|1 more) ({clear:clear}|(to|toward) [my] {way} "
+                "[(side|hand side)])",
                 f"(another|one more|1 more|yet another) (step|pace|cell) {{clear:clear}} {towards}",
                 "(continue|carry on|keep going|keep on|go on|press on|push on|proceed|move on"
                 "|walk on"
@@ -338,6 +344,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         f"{GO} [{CELL}] (toward|(closer|nearer) to|in [the] direction of) {DET} "
                         f"{{seen:thing}} [{SIDE}|{{way:rel}}]",
                         f"(approach|near|close in on) {DET} {{seen:thing}} [{SIDE}|{{way:rel}}]",
+                        f"({GO}|get) [{CELL}] [(right|over|up)] (next to|beside|up to) {DET} "
+                        f"{{seen:thing}} [{SIDE}|{{way:rel}}]",
+                        f"[(now|next)] {DET} {{seen:thing}} {STANDS} [.] [(and|so)] [so] [i] {GO} "
+                        f"[{CELL}] {THAT_WAY}",
                         f"get [{CELL}] (closer|nearer) to {DET} {{seen:thing}} "
                         f"[{SIDE}|{{way:rel}}]"]),
             ("on", [f"({GO}|continue|carry on|keep (going|moving|walking)) [on] (forward|ahead"
@@ -696,11 +706,11 @@ class _Reader:
     def _readings(self, plain: str, grammar: Grammar, whole: bool = True) -> list[Reading]:
         """What a sentence means, as a `whole` or else with what stands around the action taken
         off."""
-        readings = grammar.read(plain) if whole else []
+        readings = grammar.read(plain) if whole and not BEGUN.search(plain) else []
         if readings:
             return readings
         for inner in heads(plain):
-            kinds = {"request"} if inner.startswith("->") else PLACES | MAKES
+            kinds = HEAD_KINDS.get(inner[:2], PLACES | MAKES)
             readings = [r for r in self._readings(inner, grammar) if r.meaning in kinds]
             if readings:
                 return readings

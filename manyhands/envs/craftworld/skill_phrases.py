@@ -6,6 +6,7 @@ from manyhands.core.phrases import WAITING
 from manyhands.envs.craftworld.phrases import MAKE, NEAR, PLACE, RESTED, SLEEP_ON
 
 _ON = (
+    "[(stick|keep|hold|stay) (to|with|on) [my] (plan|task|goal|course) (and|.|by)] "
     "[(keep|still|continue [(with|to)]|keep on|go on [(with|to)]|go|go and|start|carry on [with]"
     "|set about|proceed to|resume|get back to|head off to|set out to)]"
 )
@@ -21,7 +22,10 @@ _UNTIL = (
     "[(in (total|my bag|hand|my hand|my pack|my inventory|stock)|on me|altogether)]"
     "|(until|till|til) [(my|the)] [{again:item}] (stock|supply|bag|count|inventory|pile|total|store"
     "|reserve|pack) [of {again:item}] (is|reach|hit|hold|stand at|contain|count|be) {n} "
-    "[{again:item}]|(for|to) [a] total of {n} [{again:item}])"
+    "[{again:item}]|(for|to|up to) [a] total of {n} [{again:item}]"
+    "|[.] [up] to {n} [(of (them|it|those)|(piece|unit|lump|log|block) [of it])]"
+    "|[.] {n} [(of (them|it|those)|(piece|unit|lump|log|block) [of (it|them)])] "
+    "(in (all|total)|altogether|all told|total))"
 )
 _MOST = (
     "(as (many|much) as (i|we) can [(carry|hold|take|get|find|collect|gather)]"
@@ -38,7 +42,8 @@ _HAND = "(give|hand|hand over|pass|bring|deliver|carry|take|put)"
 _BACK = "(give|hand|pass|bring)"
 # Where a thing is that is seen.
 _OVER_THERE = (
-    "[([(up|down|over|right)] there|nearby|here|ahead|[right] in front of me|i face|beside me"
+    "[([(up|down|over|right)] there|nearby|here|around (here|me)|close by|around|ahead"
+    "|[right] in front of me|i face|beside me"
     "|next to me|near me|(on|to|at) [my] {where:way} [side] [of me]"
     "|[(just|right|lying|directly|over)] [(to|in)] {where:near} [(of|from) (me|here)])]"
 )
@@ -53,6 +58,12 @@ _WHEREVER = (
     "[((wherever|everywhere|anywhere) ((they|he|she|it) (go|goes|walk|walks|are going)|{player} go)"
     "|closely|all the way|along|step by step|[over|right] there|around|everywhere)]"
 )
+_HERE = (
+    "((here|right here|down|[right|directly] in front [of me]|ahead [of me]) "
+    "[(on|onto) [this|that] (grass|sand|path|ground)]|on (grass|sand|ground) "
+    "[[right] in front of me|ahead [of me]|here|right here]) [[.] [right|just] (close to|near"
+    "|next to|beside|by|close by|not far from) [(my|this|that|some)] {by:sight}]"
+)
 SAID = {
     "collect": [f"{_ON} {_GATHER} {_NEAREST} {{again:item}} {_OVER_THERE} for [(some|more|its)] "
                 "{item:goods}",
@@ -63,6 +74,8 @@ SAID = {
                  f"[{_UNTIL}]",
                 f"{_ON} {_GATHER} [(some|more|my)] [tree's] {{item:goods}} {_UNTIL}",
                 f"{_ON} {_GATHER} {{count}} [more] [(piece|unit|lump) of] {{item:goods}} "
+                f"(from|off|out of|at) {_NEAREST} {{again:item}} {_OVER_THERE}",
+                f"{_ON} {_GATHER} {{count}} [more] (piece|unit|lump|log) "
                 f"(from|off|out of|at) {_NEAREST} {{again:item}} {_OVER_THERE}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item:seedling}} (from|in|out of) grass "
                 f"{_OVER_THERE} [{_UNTIL}]",
@@ -108,10 +121,10 @@ SAID = {
                 f"|catch|get|slay|hunt|hit|eat|kill|attack|fight) {_NEAREST} cow {_OVER_THERE}",
                 f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
     "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
-    "place": [f"{PLACE} {_NEAREST} [1|one] {{what:put}} [down] "
-              "[(here|in front of me|down|in front|right here|on grass)]",
+    "place": [f"{PLACE} {_NEAREST} [1|one|a] {{what:put}} [down] "
+              f"[{_HERE}]",
               "plant {_NEAREST} {what:seed} [here]".replace("{_NEAREST}", _NEAREST),
-              "(make|craft|create) [(my|1|one)] {what:station} [here]"],
+              f"(make|craft|create) [(my|1|one)] {{what:station}} [{_HERE}]"],
     "make": [f"{MAKE} [(myself|me|my|1|one|us)] {{what:tool}} {NEAR}"],
     "shelter": ["[(build|make|take|find|seek)] [(a|my)] shelter", "(wall|close|shut) "
                 "(myself|me|us) in [with stones]", "take shelter", "dig in"],
@@ -135,10 +148,14 @@ SAID = {
               f"[go [and]] (stand|be|stop) (next to|beside|by|near|at) {_NEAREST} {{what:sight}}",
               f"(approach|reach|find [my] way to) {_NEAREST} "
               "{what:sight}"],
-    "still": [f"(still|keep [on]|continue|carry on) (head|go|walk|move|run|travel) [over] (to|for"
-              f"|toward) {_NEAREST} {{what:sight}} [{_OVER_THERE}] "
+    "still": [f"((still|keep [on]|continue|carry on) (head|go|walk|move|run|travel)|continue"
+               f"|carry on|keep on|press on) [over] (to|for|toward) {_NEAREST} {{what:sight}} "
+              f"[{_OVER_THERE}] "
               "[(to|and) (get|fetch|collect|chop|mine|gather|cut|take|grab|dig|chop down|cut down) "
               "[(it|its|some|more|the|that)] [{again:item}]]"],
+    "under way": ["(keep going|keep [on] at|carry on|continue|go on|proceed|press on|push on|get on"
+                  "|stick|stay|persist) [(with|to|on|at)] [(my|this)] {item} "
+                  "[(collect|collection|gather|chop|work|job|task|run|plan|mine)]"],
     "explore": ["(on (we|i) go|press on|push on|carry on|move on|travel on|walk on|journey on|go on"
                 "|continue|keep [on] (go|walk|head|move|travel|march|wander)|march on|onward"
                 "|keep on|proceed|push onward|further|farther) [(further|farther|on)] "
@@ -186,10 +203,13 @@ SAID = {
              "|press)|with "
              "[a] (step|turn|move)) [(to|toward)] {way}",
              "(move|step) [(1|one) (step|cell|tile)] [to] {way} [(1|one) (step|cell|tile)]",
-             "take [(1|one)] step [to|toward] {way}", "(go|walk) (1|one) step [to] {way}"],
+             "take [(1|one|a|another)] [(plain|single|small|simple)] step [to|toward] {way} "
+             "[toward [this|that|next] {sight}]", "(go|walk) (1|one) step [to] {way}"],
     "named": ["{name}"],
     "do": ["[(use|do|perform|take|apply|choose)] [plain] [(action|step)] do [(on|at|with|to) "
-           "[the|this|that] {at:sight}]"],
+           "[the|this|that] {at:sight}]",
+           f"{_GATHER} {_NEAREST} {{at:sight}} {_OVER_THERE} [.] (with|using|by|as) [my|1|one] "
+           "[(plain|single|simple)] do [(action|step)]"],
     "one step": ["@"],
     "follow": ["(follow|accompany|join|team up with|(stay|stick|keep|walk|move|tag along|go|team)"
                " [very|right] [(close|closer|near|on)] (to|by|with|beside|behind|near|next to"

@@ -29,6 +29,13 @@ DOING = {
     "drink": ("drink",),
     "sleep": ("sleep", "rest", "snooze"),
 }
+# How many in all, behind the order: "collect wood, six pieces in all".
+_IN_ALL = re.compile(
+    r"(?:[,;:.]|\band) *(?:just |only |about |some )?"
+    r"(?P<n>[1-9]|one|two|three|four|five|six|seven|eight|nine)(?P<more> more)?"
+    r"(?: (?:pieces?|units?|blocks?|lumps?|logs?|of (?:it|them)))+(?P<all> in (?:all|total)"
+    r"| altogether| all told| total)?(?= *(?:[,;:.!]|$|for\b|to\b|so\b))"
+)
 _WANTED = re.compile(
     r"\b(?:want|need|require|aim for|after|goal is|target is|goal of|target of|total of)\b "
     r"(?:\w+ )?(?P<n>[1-9]|one|two|three|four|five|six|seven|eight)(?P<more> more)? "
@@ -65,6 +72,21 @@ def lies_on(sight: Perception | None, what: Any, way: int | tuple[int, ...]) -> 
     return len(places) > 0 and all((near @ np.asarray(rl.DELTAS[k]) > 0).all() for k in ways)
 
 
+def check_beside(
+    sight: Perception | None, what: str, way: int | tuple[int, ...] | None, faced: bool
+) -> None:
+    """That a thing is on one side of the player, which it must have `faced`, or in front."""
+    if sight is None:
+        return
+    ahead = int(sight.facing)
+    side = ahead if way is None else way
+    if isinstance(side, tuple) or (faced and side != ahead):
+        raise IllegalAction(f"you face {rl.FACINGS[ahead]}")
+    row, column = np.add(HERE, rl.DELTAS[side])
+    if rl.MATERIALS[int(np.asarray(sight.cells)[row, column])] != what:
+        raise IllegalAction(f"there is no {what} right {rl.FACINGS[side]} from you")
+
+
 def deeds_of(name: str) -> list[str]:
     """What the skill of this name is called while it is under way."""
     verb, _, rest = name.partition(" ")
@@ -86,6 +108,9 @@ def wanted(item: str, plain: str) -> tuple[int, bool]:
         (whole_number(match["n"]) or 0, bool(match["more"]))
         for match in _WANTED.finditer(plain)
         if match["what"] in (item, f"{item}s", *(("logs",) if item == "wood" else ()))
+    }
+    found |= {
+        (whole_number(match["n"]) or 0, match["all"] is None) for match in _IN_ALL.finditer(plain)
     }
     if not found or f" {rl.MOST}" in plain or "nine" in plain:
         return rl.MOST, False

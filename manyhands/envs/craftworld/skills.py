@@ -42,6 +42,7 @@ from manyhands.envs.craftworld.skill_words import (
     FILLS,
     NEAR_BY,
     WATERSIDE,
+    check_beside,
     deeds_of,
     lies_on,
     seen_names,
@@ -222,6 +223,7 @@ class CraftSkills:
             "seen": seen_names(self._targets, env.agents),
             "tool": tools(env.craft),
             "put": PUT,
+            "gift": {spaced(name): name for name in env.craft.gifts},
         }
         self._tails = Grammar(SKILL_TAILS, things)
         written = sorted((n for n in names[self._first_primitive :] if "_" in n), key=len)
@@ -726,10 +728,10 @@ class CraftSkills:
                 f"say 'move_{rl.FACINGS[way]}' for one step, or 'explore {COMPASS[way]}'"
             )
         if verb in ("move", "do") and "at" in said:
-            self._check_beside(said["at"], said.get("way"), sight)
+            check_beside(sight, said["at"], said.get("way", said.get("where")), verb == "do")
         if verb == "do":
             return self._index["do"]
-        if verb == "still":
+        if verb in ("still", "under way"):
             return self._still(said, current)
         if verb == "move":
             return self._index[f"move_{rl.FACINGS[said['way']]}"]
@@ -785,20 +787,13 @@ class CraftSkills:
             raise IllegalAction(f"one can hold {rl.MOST} {item}; {goal} is asked for")
         return self._index[f"{begun} {goal}"]
 
-    def _check_beside(self, what: str, way: int | None, sight: Perception | None) -> None:
-        """That a thing is on one side of the player, or in front."""
-        if sight is None:
-            return
-        facing = int(sight.facing) if way is None else way
-        row, column = np.add(HERE, rl.DELTAS[facing])
-        if rl.MATERIALS[int(np.asarray(sight.cells)[row, column])] != what:
-            raise IllegalAction(f"there is no {what} right {rl.FACINGS[facing]} from you")
-
     def _still(self, said: dict[str, Any], current: int | None) -> int:
         """ "Still heading for that tree": the skill under way, if it leads there."""
-        item = "wood" if said["what"] == "tree" else said["what"]
+        item = said.get("item", "wood" if said.get("what") == "tree" else said.get("what"))
         if current is not None and self.names[current].startswith(f"collect {item} "):
             return current
+        if "what" not in said:
+            raise IllegalAction(f"no collecting of {item} is under way")
         return self._index[f"go to {said['what']}"]
 
     def doing(self, skill: int) -> list[str]:

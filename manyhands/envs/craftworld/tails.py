@@ -59,6 +59,9 @@ _LEADS = {
         f"[.] (and|and then|then|since|because|as|for|where) {_THING} (is|be|will be) {_BESIDE}",
         f"(into|onto|on to|on|in|through) {HOLE} [{{rel}}]",
         f"[back] (out of|from|along) {HOLED}",
+        "by (1|one) (step|cell|pace|tile|square)",
+        f"[.] which (is|be|hold|have|give [me]) (what|{DET} {{thing}}) [[that] i (want|need|seek"
+        "|look for|am after|'m after)]",
     ],
     "turn": [
         "[(and|so as|in order|so [that] i)] [to] (turn|face|look) [to|toward|at] "
@@ -102,7 +105,8 @@ _OPENS = re.compile(
     r"|edg|clos|head|aim|mak|bound|approach|lin|skirt|pass|past|on|along|as|my|the|right|just"
     r"|straight|under|below|above|beneath|beside|around|round|behind|next|between|by|beyond|across"
     r"|then|since|because|for|where|into|onto|through|out|from|back|down|up|turn|fac|look|search"
-    r"|toward|using|away|hunt|seek|hop|with|spend|at|cost|before|first)[a-z]*\b)|[;.]\s+"
+    r"|toward|using|away|hunt|seek|hop|with|spend|at|cost|before|first|near|alongside)[a-z]*\b)"
+    r"|[;.]\s+"
 )
 _MOST_CUTS = 12
 _GOODS = r"(?:woods?|logs?|stones?|rocks?|coal|iron|diamonds?|saplings?|food|pickaxe)"
@@ -132,6 +136,20 @@ _THAT = re.compile(
 )
 
 
+# "I'm off to the trees in the northeast, starting with a step up": no order without its head.
+BEGUN = re.compile(r"\b(?:started|starting|began|begun|beginning)\b")
+_OFF = re.compile(
+    r"^(?:i'm |i am |i'll |i |we're |let's |let me )?(?:now |next )?"
+    r"(?:off|head(?:ing|ed)?|bound|go(?:ing)?|on my way|mak(?:e|ing) (?:my way|for)|aim(?:ing)?"
+    r"|sett?(?:ing)? (?:off|out))(?: over| off| back)?(?: to| for| towards?)? "
+    r"(?:the |that |those )?(?!.*\b(?:not|never|no|or|if|without|than|instead"
+    r"|player|player_\d|would|could)\b)"
+    r"[a-z0-9 ]{3,50},? "
+    r"(?:starting|beginning)(?: off)? (?:with|by) (?=\w)"
+)
+HEAD_KINDS = {"->": frozenset(("request",)), "st": MOVES}
+
+
 def heads(plain: str) -> Iterator[str]:
     """A sentence without what leads to the action, in each way that it may have such a part."""
     called = _CALLED.match(plain)
@@ -140,6 +158,9 @@ def heads(plain: str) -> Iterator[str]:
     aloud = _ALOUD.match(plain)
     if aloud:
         yield plain[aloud.end() :]
+    off = _OFF.match(plain)
+    if off:
+        yield f"start by {plain[off.end() :]}"
     frame = _FRAME.match(plain)
     if frame:
         yield plain[frame.end() :]
@@ -154,6 +175,10 @@ def leads(slots: Mapping[str, Mapping[str, Any]]) -> Grammar:
 
 
 # Behind skills: "explore east in search of trees", "hunt the cow for dinner".
+_MADE = (
+    "[(my|1|one|some|more|new|next|first|other|our)] (table|{tool}|{put}|pickaxe|sword|tool"
+    "|building|crafting|later|bridge|shelter|furnace|workbench|weapon)"
+)
 SKILL_TAILS = {
     "explore": [
         "[.] (in search of|[in order] (to|and) (find|look for|search for|see|get|discover|locate"
@@ -170,14 +195,23 @@ SKILL_TAILS = {
         "[.] [and] to (fill (up|my stomach|my belly)|refill [my] food|get [some] (food|meat))",
     ],
     "collect": [
-        "(for|toward) [(my|a|the|more|next)] (table|{tool}|{put}|pickaxe|sword|tool|building"
-        "|crafting|later|bridge|shelter|furnace)"
+        f"(for|toward|to (make|build|craft|get|afford|place|set up)) {_MADE} [(and|.) {_MADE}] "
+        f"[and {_MADE}]",
+        f"[.] to get [(some|more|enough)] {{gift}} [for {_MADE} [and {_MADE}]]",
+    ],
+    "place": [
+        "[.] (as|since|because|for) [both] {seen} [and {seen}] (is|are|be) [(both|all|right|so)] "
+        "(near|close|nearby|close by|close at hand|at hand|here|around|beside me|next to me"
+        "|within reach|in reach|not far|around here)",
+        "[.] (so that|so) [i|we] can (make|craft|build) [(my|1|one|some)] "
+        "({tool}|tool|pickaxe|sword) [(here|there|at it|next)]",
     ],
 }
 SKILL_KINDS = {
     "explore": frozenset(("explore",)),
     "eat cow": frozenset(("eat cow",)),
     "collect": frozenset(("collect", "collect all")),
+    "place": frozenset(("place",)),
 }
 
 

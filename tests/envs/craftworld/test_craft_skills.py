@@ -291,3 +291,27 @@ def test_gifts_to_one_player_are_one_line_with_their_numbers():
     lines = env.choices(jax.jit(env.reset)(jax.random.key(0)), 0)
     gifts = [line for line in lines if line.startswith("give stone to player_1")]
     assert len(gifts) == 1 and gifts[0].endswith("any of 0 to 3")
+
+
+def test_an_amount_behind_the_order_is_the_amount() -> None:
+    env, _, state = game()
+    for words, name in {
+        "Collect wood, six pieces in all.": "collect wood until you hold 6",
+        "Let's collect wood from the trees around here, four in total.": (
+            "collect wood until you hold 4"
+        ),
+        "I'll gather wood up to 6 for a table and the first tools.": (
+            "collect wood until you hold 6"
+        ),
+    }.items():
+        assert env.skills.names[env.parse(words, state, 0)] == name
+    with pytest.raises(IllegalAction):
+        env.parse("Get some wood, twelve in total.", state, 0)
+
+
+def test_a_refusal_names_skills_by_all_words_of_the_sentence() -> None:
+    env, _, state = game()
+    with pytest.raises(IllegalAction) as refused:
+        env.parse("Let's collect wood over yonder, as grandma would, six of the finest", state, 0)
+    near = refused.value.reason.split("nearest: ")[1]
+    assert near.startswith("collect wood")
