@@ -46,7 +46,7 @@ def situation(line: dict[str, Any]) -> tuple[Env[Any], Any, int]:
         rows = no_actions(env)
         for agent, words in zip(np.flatnonzero(frame.acting), said, strict=True):
             offered = env.choices(frame.state, int(agent))
-            rows[agent] = next(choice.action for choice in offered if str(choice) == words)
+            rows[agent] = next(c.action for c in offered if words in (str(c), c.text))
         frame = stepper(env).step(data, t, frame.state, rows)
     return env, frame.state, line["agent"]
 

@@ -149,7 +149,7 @@ _AIM = re.compile(
     r"|spread|corner|surround|cover|be|stay|become|end up|widen|tighten|narrow|close|squeeze|draw"
     r"|lure|bait|force|disrupt|deflect|match|beat|punish|reward|support|assist|rescue|relieve|free"
     r"|bring back|top|plate|fry|boil|bake|mix|add|warm|chill|dry|plant|sleep|rest|wake|fill|empty"
-    r"|swap|buy|sell|cheat|sneak|slip|cross|climb|rise|descend|sink|brake|level|steady|aim|point"
+    r"|swap|buy|sell|cheat|sneak|slip|cross|level|steady|aim|point"
     r"|inspect|examine|read|count|hunt|retrieve|recover|tuck|remain|continue|speed|slow)\b"
     # "c3, creating two threats": what comes of it.
     r"|(?<=, )(?:creating|forming|building|threatening|completing|blocking|preparing|setting up"

@@ -234,7 +234,8 @@ CUTS = (
         for first, other in (
             (r"(?P<main>[^,;:.!?\n]+?)", "reason"),
             (
-                rf"\W*{INTEND}\s+(?!(?:could|would|might|may|can)\b)(?P<reason>[^,;:.!?\n]+?)",
+                rf"\W*{INTEND}\s+(?!(?:could|would|might|may|can|\w+ed|began|lost|won|had|did|went)\b)"
+                r"(?P<reason>[^,;:.!?\n]+?)",
                 "main",
             ),
         )

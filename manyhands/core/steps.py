@@ -94,7 +94,7 @@ _DENIES = re.compile(r"\b(?:no|not|never|cannot|\w+n't|nothing|nobody|none|witho
 _OTHER = re.compile(NAME, re.I)
 _MINE = re.compile(r"\b(?:i|i'll|i'm|let me|we|we'll|let's)\b", re.I)
 _ELSEWHERE = re.compile(
-    rf"\b(?:(?:on|at) (?:my|the|its|our) )?{_WAY}\b{_NOT_BEHIND}",
+    rf"\b(?P<compass>{_COMPASS})(?:ern)?\b|\b{_WAY}\b{_NOT_BEHIND}",
     re.I,
 )
 _NEXT = re.compile(r"\bthe (?:next|first)\b(?= [a-z])", re.I)  # "for the next onion"
@@ -129,7 +129,10 @@ def step_clauses(text: str) -> Iterator[Clause]:
         return
     if not mine and _OTHER.search(reason):
         return
-    others = {_way(other["way"]) for other in _ELSEWHERE.finditer(_IDIOMS.sub("", reason))}
+    others = {
+        _way(other["way"] or other["compass"])
+        for other in _ELSEWHERE.finditer(_IDIOMS.sub("", reason))
+    }
     if others <= (ways if step["verb"] or step["cell"] else set()):
         yield Clause(f"go {next(iter(ways))}", _NEXT.sub("the", reason), outcome=True)
 

@@ -8,7 +8,9 @@ from manyhands.core.grammar import Grammar
 from manyhands.core.words import tokens
 
 _UNDERWAY = (
-    "([(that is|that's|which is)] (under way|underway|in progress)|[that] i (started|began))"
+    "([(that is|that's|which is)] [(already|still|now|currently)] "
+    "(under way|underway|in progress|going on|running)"
+    "|[that] i (started|began|have started|'ve started|have begun|am doing))"
 )
 _IT = (
     "(it|this|that|what i am doing|what i'm doing|what i was doing|as before|as planned|same|"
@@ -82,6 +84,8 @@ _DOING = Grammar(
     {
         True: [
             f"{_STICK} {_MINE} {{deed}} [(up|on|away)] {_SAME_WAY} [(at|by|near) net]",
+            f"({_STICK}|finish|complete|see through|follow through (with|on)|go through with) "
+            f"{_MINE} {{deed}} {_UNDERWAY}",
             f"{_STICK} [(doing|with)] {_MINE} {{deed}} for [(some|more|a|1)] "
             "(more|while|bit|longer)",
             "[(just|i'm|i am|we're|we are)] still (busy|occupied|engaged) [(with|in|at)] {deed}",

@@ -588,7 +588,8 @@ def _read(
         alike = {re.sub(r"[-.\d]+", "", name): _shape(name) for name in reversed(near or table)}
         found = _nearest(words, list(alike.values())[::-1], most)
         if not reason:  # what a slip of the pen may have been meant for
-            return ", ".join(found)
+            said = tokens(words)  # "over" is no slip for "hover"
+            return ", ".join(name for name in found if name[1:] not in said)
         one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
         return f"{reason}. Name {one} in words; nearest: {', '.join(found)}."
 

@@ -11,6 +11,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import ConfigError, DeviceView, episode_key
+from manyhands.core.pack import fingerprint
 from manyhands.core.registry import seat
 from manyhands.envs.drones import moves, start
 from manyhands.envs.drones.state import SHAPES, SPACING, slots
@@ -184,6 +185,23 @@ def test_rules_say_what_moves_see_to_and_that_wind_blows():
         side = moves.RING * np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3)])
         way = side - np.asarray(state.bodies.position)[i, :2]
         assert np.allclose(asks[:2, i] / np.linalg.norm(asks[:2, i]), way / np.linalg.norm(way))
+
+
+def test_the_last_move_is_told_and_that_moves_do_not_stop_a_drone_at_once():
+    env = game(task="pursuit", actions="moves")
+    state = first(env)
+    assert "Your last move" not in env.describe(state, 0)
+    names = moves.move_names(env)
+    rows = np.array([names.index(name) for name in ("cut off", "chase", "left of pursuer_0")])
+    after, _ = env.step(episode_key(0), state, rows)
+    for i, name in enumerate(("cut off", "chase", "left of pursuer_0")):
+        assert f"Your last move: {name}." in env.describe(after, i)
+    # ... which the future does not depend on.
+    other = dataclasses.replace(after, recent=np.zeros_like(after.recent))
+    assert fingerprint(env, after) == fingerprint(env, other)
+    assert "drifts on" in env.rules(0) and "may still touch it" in env.rules(0)
+    assert "may still touch it" not in game(actions="moves", cylinders=0).rules(0)
+    assert "last move" not in game().describe(first(game()), 0)
 
 
 def test_texts_say_how_an_episode_ended():

@@ -26,7 +26,7 @@ _FORMATION = {
 }
 _PURSUIT = {
     "hold": _STILL,
-    "chase": "fly straight to about where the evader was seen last",
+    "chase": "fly straight at the evader, or out of sight to about where it was seen last",
     "cut off": "fly to about where the evader will be if it flies on as it did, at most "
     f"{moves.AHEAD:g} s from now",
     "flee": "fly to about where pursuers, walls and cylinders push least",

@@ -63,7 +63,7 @@ _SINCE = (
     f"[{_PREY}] [(is|be)] "
     "[(head|go|fly|flee|run|headed|bound)] [(there|that way)]]"
 )
-_BRIEFLY = "[for [1] [(short|little)] (moment|bit|while|second|step)]"
+_BRIEFLY = "[[for] [(1|another|1 more)] [(short|little)] (moment|bit|while|second|step)]"
 # Where it flies to, and where it was.
 _AHEAD = (
     f"(where ({_PREY} (will (be|go|fly|end up)|is (going [to be]|heading|headed|bound|flying)"
@@ -162,7 +162,26 @@ _MINE = (
     "(my [own] (place|position|spot)"
     "|(place|position|spot) (that's mine|of mine|that (is mine|belongs to me)))"
 )
-_MIDDLE = "[(around|about) (our|their|drone s) (middle|centre|center)]"
+_ABOUT_MIDDLE = (
+    "((around|about) [(our|their|drone s|team's)] [(common|current|shared|joint|present)] "
+    "(middle|centre|center))"
+)
+_MIDDLE = f"[{_ABOUT_MIDDLE}]"
+_THEN_GO = (
+    f"[(first|before [(we|i)] ({_GO}|advance|move on|carry on|continue) [(on|again)] "
+    f"[(to|toward|towards|for) {_GOAL}])]"
+)
+# What a drone of a formation changes its speed for.
+_FASTER = (
+    "((speed up|pick up [some] speed|accelerate|open up [the] throttle|put on [some] speed"
+    "|give it more speed|hurry up) [and])"
+)
+_LEAD = (
+    f"[(to|so [that] i [(can|may)]|so as to|and) ((stay|keep|get|be|remain) (in front|ahead|level"
+    f"|in line|in touch) [(of|with) ({_OTHERS}|them|{{one:mate}})]"
+    f"|(keep up|catch up|keep pace) [with ({_OTHERS}|them|{{one:mate}})]"
+    "|keep (my|[the]) lead|take [the] lead)]"
+)
 _KEEP = "[(keep|keep on|continue|continue to|go on)]"
 _PACE = (
     "[(slowly|gently|carefully|a little|a bit|steadily|at full speed|fast|directly|straight"
@@ -184,7 +203,9 @@ _DO = (
     "[(to|toward|towards|into|at|back to|past) (me|us|my (side|corner|place|position))]"
     "|(deal with|handle|take care of|chase|catch|take|hunt|engage|intercept) (PREY)"
     "|do the (work|chasing|running|hunting|rest)|come [(closer|near|nearer|to (me|us))]|approach"
-    "|catch up [with (me|us)]|close in|move|advance|pass|go first)"
+    "|catch up [(to|with) (me|us)]|close [up] [gap] [(to|with) (me|us)]|close in|move|advance|pass"
+    "|go first|(get|come|fly|fall|move) back (in|into) [(line|place|position|shape|formation)]"
+    "|draw level [with (me|us)]|rejoin [(me|us)])"
 ).replace("(PREY)", _PREY)
 _FIRST = f"{_TRACK} [(lead {_PREY}|cut ([the] corner|across)) and]"
 _ITS_WAY = f"(on|along|in|across) {_OF_PREY} (path|way|course|route|flight|line)"
@@ -199,7 +220,10 @@ _PHRASES: dict[str, list[str]] = {
         f"(hold|stay|wait|hover|remain|stand|keep) (put|still) {_GUARD}",
         f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
         f"(hold|keep|maintain|hover|stay|wait|remain) [[(my|this)] (position|place|spot|post)] "
-        f"{_HERE} (and|to|so [that]) [let] ({_OTHERS}|{{mate}}|them|him|her) [(can|may)] {_DO}",
+        f"{_HERE} {_BRIEFLY} (and|to|so [that]|let|which let) [let] "
+        f"({_OTHERS}|{{mate}}|them|him|her) [(can|may)] {_DO}",
+        f"[just] (1 more|another|1) (moment|step|second|turn|bit) of (hold|hover|wait|stay|remain) "
+        f"{_HERE}",
         f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) [{_COME_BACK}]",
         "come to a (stop|halt|hover|standstill)",
         "stay as i am",
@@ -237,6 +261,8 @@ _PHRASES: dict[str, list[str]] = {
         f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
         f"[(to|toward|towards|for) {_GOAL}]",
+        f"(onward|onwards|on|go on|carry on|continue|back) (with|to) [my|our] advance "
+        f"[(to|toward|towards) {_GOAL}]",
         f"all advance {_WITH} [(to|toward|towards) {_GOAL}]",
         f"(move|fly|take|bring|lead) {_SHAPE} [(on|ahead|forward)] (to|toward|towards) {_GOAL}",
         f"(move|fly|bring|lead) {_SHAPE} (on|ahead|forward|forwards)",
@@ -245,13 +271,17 @@ _PHRASES: dict[str, list[str]] = {
         f"(to|toward|towards) {_GOAL} {_WITH}",
     ],
     "close ranks": [
-        f"(close|tighten|close up) rank [again] {_WITH}",
+        f"(close|tighten|close up) rank [again] {_WITH} {_THEN_GO}",
         "(hold|keep|maintain|restore|reform|re form|form|repair|mend|tighten [up]|close [up]) "
-        f"{_SHAPE}",
+        f"{_SHAPE} [again] {_THEN_GO}",
+        f"(close up|gather|regroup|tighten up|form up|bunch up|draw together) {_ABOUT_MIDDLE} "
+        f"{_THEN_GO}",
+        f"[(ease off|slow down|drop back|fall back|back off) and] ((take|take up|resume|keep) "
+        f"{_MINE}|{_GO} {_SOME} (to|into) {_MINE}) [in {_SHAPE}] {_ABOUT_MIDDLE} {_THEN_GO}",
         f"(stay|get [back]|go back|return|fall back|come back) (in|into|to) {_SHAPE}",
         f"(take|take up|resume) {_MINE} in {_SHAPE} {_MIDDLE}",
         f"{_GO} {_SOME} (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
-        f"(gather|regroup|close up|form up) [with ({_OTHERS}|them)] [again]",
+        f"(gather|regroup|close up|form up) [with ({_OTHERS}|them)] [again] {_THEN_GO}",
         f"(rejoin|join up with|fall in with|link up with|close up (with|to)|reunite with) "
         f"({_OTHERS}|them|{_SHAPE}) [again] {_MIDDLE}",
         f"(get|go|fall|move|come|fly|slot|slide|drop|pull|settle) [back] (in|into|to) {_SHAPE} "
@@ -412,6 +442,8 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} {_GAP} (beside|next to|alongside) {{mate}} on {{side}} [side] {_SEEN}",
     ],
     "way": [
+        f"{_FASTER} [{_GO}] {_SOME} [(to|toward|towards|due)] {{way}} {_LEAD}",
+        f"({_GO}) {_SOME} [(to|toward|towards|due)] {{way}} {_SOME} {_LEAD}",
         f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} ({_SINCE} {_TO_SHUT}"
         f"|(along|by|close to|near|past|around) {_PART})",
         f"[at] full (speed|throttle|power|tilt) [(to|toward|towards|due)] {{way}} {_SINCE}",
@@ -500,7 +532,8 @@ _SHORT = {
     # "Forward" alone may be where the nose points.
     "advance": [
         f"(onward|onwards) {_WITH}",
-        f"(onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} {_WITH}",
+        f"[now] (onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} [again] "
+        f"{_WITH}",
         f"(onward|onwards|forward|forwards|ahead) in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(onward|onwards|forward|forwards|ahead) {_TOGETHER} [(to|toward|towards) {_GOAL}]",
     ],
@@ -632,6 +665,8 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         if len(found) != 1:
             return None
         (name,) = found
+        if name == "up" and _FASTER_ALONE.search(plain):
+            return None
         if name not in known:
             raise refuse(f"{name} is not open to {drones.agents[agent]}")
         return known[name][0]
@@ -673,6 +708,7 @@ _PLACED = re.compile(
 )
 # "Up north": north is up on maps.
 _IDIOM = re.compile(r"\b(?:up(?= north\b)|down(?= south\b)|(?:out|over)(?= (?:east|west)\b)) ")
+_FASTER_ALONE = re.compile(r"\bspeed(?:ing|s)? (?:it |this )?up\b", re.I)  # and not: upwards
 _NEAR = 0.1  # m, as exactly as places are repeated
 
 

@@ -65,6 +65,8 @@ def step(
         actions = jnp.where(known[:, None], jnp.clip(actions, -1.0, 1.0), 0.0)
         actions = actions.astype(jnp.float32)
     fresh = dataclasses.replace(state, touched=jnp.zeros_like(state.touched))
+    if config.actions == "moves":
+        fresh = dataclasses.replace(fresh, recent=(actions + 1).astype(jnp.int16))
     if not config.pursuit:
         fresh = dataclasses.replace(fresh, gained=jnp.zeros_like(state.gained))
 

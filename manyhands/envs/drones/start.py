@@ -106,6 +106,7 @@ def begin(
         crashed=nothing,
         over=nothing,
         time=jnp.int32(0),
+        recent=jnp.zeros(config.players, jnp.int16) if config.actions == "moves" else (),
     )
 
 

@@ -153,6 +153,8 @@ class DronesState:
         crashed: bool[], whether a collision ended the episode.
         over: bool[], whether the episode has ended by the rules.
         time: i32[], steps.
+        recent: i16[A], with `actions="moves"`: the move of each agent in the last step, counted
+            from 1; 0 at the start. What comes next does not depend on it.
     """
 
     bodies: Bodies
@@ -171,6 +173,7 @@ class DronesState:
     crashed: Array
     over: Array
     time: Array
+    recent: Any = ()
 
 
 class DronesConfig:

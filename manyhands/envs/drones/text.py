@@ -49,6 +49,9 @@ def describe(drones: Drones, state: DronesState, agent: int) -> str:
     place, velocity = np.asarray(bodies.position), np.asarray(bodies.velocity)
     left = (drones.max_steps - int(state.time)) * drones.repeat * STEP
     lines = [f"{left:.2f} s are left.", _yourself(drones, state, agent)]
+    if drones.actions == "moves" and int(state.recent[agent]):
+        played = moves.move_names(drones)[int(state.recent[agent]) - 1]
+        lines.append(f"Your last move: {played}.")
     for i, name in enumerate(drones.agents[:n]):
         if i != agent:
             lines.append(
@@ -286,12 +289,23 @@ def _led(drones: Drones, agent: int) -> str:
     return _all(parts)
 
 
+_MOMENTUM = (
+    "A move lasts one step; name it again to go on. It does not stop you at once: a drone that "
+    "flies another way has to brake and turn first, and drifts on meanwhile."
+)
+_LED = f" (within {moves.CLEAR:g} m of one; at full speed you may still touch it)"
+
+
 def _actions(drones: Drones, agent: int) -> list[str]:
     names, open_ = moves.move_names(drones), moves.allowed(drones)[agent]
     named = [f"- {names[m]}: {effect_of(drones, names[m], agent)}" for m in np.flatnonzero(open_)]
     led = _led(drones, agent)
     if drones.actions == "moves":
-        return [f"One of these moves{f', which {led}' * bool(led)}:", *named]
+        return [
+            _MOMENTUM,
+            f"One of these moves{f', which {led}' * bool(led)}{_LED * bool(drones.cylinders)}:",
+            *named,
+        ]
     if drones.actions == "position":
         low, high = bounds(drones)
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ LISTED = 5  # numbers that a line of choices names, one by one
 DEPTHS = {"short": 0.3, "medium": 0.55, "deep": 0.8}  # of the far half's length
 # How far numbers may be from a place that they mean, in distances between places, and at least, m.
 _OFF, _LEAST = 0.75, 0.7
+# What tells of a serve, and orders none.
+_ABOUT_SERVE = re.compile(r"\bserve (?:goes|go|went|is|was|will|flies|lands)\b", re.I)
 # Where a way leads: the axis of a place, and its sign.
 _WAYS = {"back": (0, 1), "forward": (0, -1), "left": (1, -1), "right": (1, 1), "up": (2, 1),
          "down": (2, -1)}  # fmt: skip
@@ -43,6 +46,8 @@ def parse(
     if not readings or len({(r.meaning, *r.values.items()) for r in readings}) > 1:
         return None
     meaning, values = readings[0]
+    if meaning == "serve" and _ABOUT_SERVE.search(text):
+        return None
     if meaning == "go on":
         return _going_on(skills, values, numbers, perception, current)
     if meaning == "pass to":  # a team's, to a place of the own half

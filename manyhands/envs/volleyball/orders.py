@@ -90,7 +90,7 @@ def steps(game: Volleyball) -> dict[str, tuple[int, str]]:
         spoken = ", ".join(f"{u:.3g}" for u in row)
         parts = [f"{name} {(u + 1) / 2:.0%}" for name, u in zip(ROTORS, row, strict=True) if u > -1]
         share = ", ".join(parts) if len(set(row)) > 1 else f"all {(row[0] + 1) / 2:.0%}"
-        found[words.get(number, spoken)] = number, f"thrust {share}; its way depends on your tilt"
+        found[words.get(number, spoken)] = number, f"thrust {share}"
     return found
 
 

@@ -22,7 +22,7 @@ _WAIT = (*WAITING, f"[(keep|keep on)] wait [for] {figures.LIST} [more] (step|tur
 _BALL = "[(ball|it|this ball|this|this 1|that)]"
 _ON = "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to)]"
 _THERE = f"[(point|place|spot|position|coordinate|target)] [x y z|x y] [=] {figures.LIST}"
-_THEIR = "(their|far|other|opponent|opponent's|enemy|opposing)"
+_THEIR = "(their|far|other|opposite|opponent|opponent's|enemy|opposing)"
 _HALF = f"[(of|in|on|into) [{_THEIR}] (half|court|side|field)]"
 _CORNER = f"[(corner|side|part|area|zone|edge)] {_HALF}"
 _INTO = "(to|at|toward|into|in|towards|on|down|for)"
@@ -188,6 +188,45 @@ def _played(verb: str, names: str) -> list[str]:
     ]
 
 
+# Where a serve goes, which is always the middle of the far half, and what it is for.
+_FAR_HALF = f"{_THEIR} (half|court|side|field)"
+_ACROSS = (
+    f"((over|across) [net] [(to|into|onto) ({_FAR_HALF}|other team|opponent)]|over"
+    f"|(to|into|onto) {_FAR_HALF}|across)"
+)
+_MID = f"(middle|centre|center) [(of|in|on) {_FAR_HALF}]"
+_TO_MID = f"(to|at|toward|into|in|for|over to|over into|onto|[straight] down) {_MID}"
+_LANDING = f"(land|drop|fall|come down) (in|on|at|into) ({_MID}|{_FAR_HALF})"
+_SENDING = "(send|lift|play|put|get|hit|bring|lob|carry|knock|drive)"
+_TO_START = (
+    f"(to|and|so as to|so [that] i [can]) ((start|begin|open|get) [this|my|our] "
+    f"(point|rally|game|play|match) [(started|going|under way|off)]|{_SENDING} {_BALL} "
+    f"({_ACROSS} [{_TO_MID}]|{_TO_MID}|in play|into play)|{_LANDING}|put ball (in|into) play)"
+)
+_SERVED = (
+    "[(straight|high|safely|cleanly|gently|firmly|deep|softly|now)] [(enough|straight)] "
+    f"[({_ACROSS} [{_TO_MID}]|{_TO_MID} [over net]|so that (it|ball) {_LANDING})] "
+    f"[((aim|target) [it] [(for|at)] ({_MID}|{_FAR_HALF})|{_TO_START})]"
+)
+_FALLING = "[(meet|take|get under|go under) [falling|dropping|hanging|resting] (ball|it) and]"
+_SERVE = [
+    f"{_ON} {_FALLING} serve {_BALL} {_SERVED}",
+    f"({_SENDING}|take|do|make|deliver|start with|begin with|open with|go for) "
+    f"[(my|a|this|that)] serve {_SERVED}",
+    f"(take|do|make|play|hit) [(my|a|this|that)] serve and {_SENDING} {_BALL} "
+    f"({_ACROSS} [{_TO_MID}]|{_TO_MID})",
+    f"{_SENDING} (ball|it) [({_ACROSS}|in play|into play|{_TO_MID})] (with|by) [(my|a|this)] serve "
+    f"{_SERVED}",
+    f"(start|begin|open|get) [(this|my|our)] [(point|rally|game)] [(started|going|under way)] "
+    "(with|by) [(my|a|this)] serve "
+    f"{_SERVED}",
+]
+# What going on leads to.
+_ONWARD = (
+    "[((that is|that's|which is) [(already|still|now)] (under way|underway|in progress|going on)"
+    "|[(already|still)] (under way|underway|in progress)|to [the] end|over net"
+    f"|(to|and) {_SENDING} ball {_ACROSS})]"
+)
 _CARRY = "(continue|keep on|carry on|go on|proceed|press on|keep going|keep at|keep)"
 _MY = "[(my|the|this|that|same|current|same current)]"
 _THERE_TOO = (
@@ -196,12 +235,15 @@ _THERE_TOO = (
 _SKILLS = {
         "go on": [
             f"{_CARRY} [(with|on|through)] {_MY} {{what:doing}} "
-            f"[[(at|to|toward)] {figures.LIST}]",
+            f"([[(at|to|toward)] {figures.LIST}]|{_ONWARD})",
+            f"({_CARRY} [(with|on|through)]|stick with|stay (with|on)|finish|complete|see through"
+            f"|follow through (with|on)|go through with) {_MY} {{what:serving}} {_SERVED}",
             f"{_CARRY} {{what:going}} [{{way}}] {_THERE_TOO}",
             f"{_CARRY} {{what:moving}} {{way}}",
             f"(stick|stay|remain) (with|on|to|at) {_MY} {{what:doing}} [{figures.LIST}]",
             f"(finish|complete|see through|follow through (with|on)|go through with) {_MY} "
-            f"{{what:doing}} [{figures.LIST}]",
+            f"{{what:doing}} ([{figures.LIST}]|{_ONWARD})",
+            f"see {_MY} {{what:doing}} through [to [the] end]",
             f"keep (going|pushing|flying) for {_MY} {{what:doing}}",
             f"{_MY} {{what:doing}} (go on|continue|is still on)",
         ],
@@ -254,12 +296,8 @@ _SKILLS = {
             f"{_MEET} receive {_BALL} [serve] [and (play|send|pass) {_BALL}] [high] [back] (to|into"
             f"|toward) {{middle}} {_HALF}",
         ],
-        "serve": [f"{_ON} serve {_BALL} [over [net]]",
-                  "(take|do|make|hit|play|start with|begin with|open with) [my|a] serve",
-                  "go [and] serve",
-                  "(start|begin|open) [(point|rally|game)] (with|by) [a|my] serve",
-                  "serve [for] [my team]", f"serve {_BALL} [(to|into)] far [(half|side|court)]",
-                  f"serve {_BALL} (to|into) middle [{_HALF}]"],
+        "serve": [*_SERVE, "go [and] serve", "serve [for] [my team]",
+                  f"serve {_BALL} far [(half|side|court)]", f"serve {_BALL} middle"],
         "block": [f"{_ON} block {_BALL} [at net]",
                   f"{_ON} (stay [put]|wait|remain|stand [ready]|hang|camp|hold|defend|guard"
                   "|cover|be) "
@@ -360,6 +398,7 @@ _PLACES = {
             **dict.fromkeys(("serve",), "serve"),
             **dict.fromkeys(("flight", "trip", "way", "course", "path", "approach"), "go to"),
         },
+        "serving": {"serve": "serve"},
         "going": dict.fromkeys(
             ("fly", "flying", "moving", "move", "heading", "going", "head", "travelling"), "go to"
         ),

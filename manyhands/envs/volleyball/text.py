@@ -26,7 +26,7 @@ from manyhands.core.answers import (
 )
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.envs.volleyball import figures, orders, reading, rotors, terms
+from manyhands.envs.volleyball import figures, orders, reading, rotors, terms, tilts
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.happened import LOW
@@ -50,7 +50,6 @@ from manyhands.envs.volleyball.state import (
 METRES, PARTS = 0.01, 0.001  # to which numbers are rounded
 FORESIGHT = 10.0  # s that the ball's way is looked ahead
 NEAR_NET, NEAR_FLOOR = 1.2, 0.9  # m, where motions towards them say what is beyond
-UPRIGHT = 0.97  # of the upward axis, below which a drone is said to tilt
 
 # Why a point or a drill has ended.
 FAULTS = {
@@ -240,7 +239,7 @@ def _brief(
         if own_drone and not team:
             name = "You"
             up = _axes(sight, i)[2]
-            if up[2] < UPRIGHT:
+            if up[2] < tilts.UPRIGHT:
                 moving += f" up axis {_parts(up)}"
         drones.append(f"{name} {_metres(sight.positions[i])}{moving}")
     return [*lines, f"{'; '.join(drones)}."]
@@ -665,7 +664,7 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
     table: dict[str, Any]
     if game.actions in STEPPED:
         table = orders.commands(game)
-        told = {name: effect for name, (_, effect) in orders.steps(game).items()}
+        told = tilts.step_effects(game, *_axes(sight, agent))
     elif game.actions == "position":
         named = _places(game, sight, agent)
         if game.task == "back_and_forth":
@@ -674,8 +673,12 @@ def choices(game: Volleyball, state: VolleyballState, agent: int) -> list[Choice
         table = {name: action for name, (action, _) in named.items()}
         told = {name: effect for name, (_, effect) in named.items()}
     else:
-        effects = _velocity_effects if game.actions == "velocity" else _tilt_effects
-        table, told = orders.commands(game), effects(game, sight, agent)
+        table = orders.commands(game)
+        told = (
+            _velocity_effects()
+            if game.actions == "velocity"
+            else tilts.tilt_effects(game, *_axes(sight, agent))
+        )
     x, _, z = sight.positions[agent].tolist()
     risk = "loses the point" if game.versus else "ends the drill"
     floor = CRASHED if game.versus else LOW
@@ -693,7 +696,7 @@ def _places(game: Volleyball, sight: _Sight, agent: int) -> dict[str, tuple[np.n
     return orders.places(game, sight.positions[agent].tolist(), heading)
 
 
-def _velocity_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, str]:
+def _velocity_effects() -> dict[str, str]:
     fast, turn = f"about {0.4 * MAX_VELOCITY:g} m/s", f"about {0.5 * MAX_YAW_RATE:g} rad/s"
     told = {name: f"{fast} {name}" for name in ("left", "right", "up", "down")}
     return told | {
@@ -703,38 +706,6 @@ def _velocity_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, 
         "turn left": turn,
         "turn right": turn,
     }
-
-
-def _tilt_effects(game: Volleyball, sight: _Sight, agent: int) -> dict[str, str]:
-    """Of rotors and rates: a tilted drone is pushed to where it tilts."""
-    nose, left, up = _axes(sight, agent)
-    ways = {"nose down": nose, "bank left": left}
-    ways |= {"nose up": [-part for part in nose], "bank right": [-part for part in left]}
-    rates = game.actions == "ctbr"
-    tip = f"tilt at about {np.degrees(0.25 * MAX_RATE):.0f} degrees/s" if rates else "begin to tilt"
-    told = {
-        name: f"{tip}, which pushes you {_towards(*way)} until you counter it"
-        for name, way in ways.items()
-    }
-    level = "about" if up[2] > UPRIGHT else "if you were level, about"
-    turn = f"about {0.25 * MAX_RATE:.2f} rad/s" if rates else "begin to turn, about the upward axis"
-    lift = "the thrust of" if rates else "all rotors at about"
-    return told | {
-        "hover": f"{level} your weight in thrust; it keeps the tilt",
-        "climb": f"{level} a tenth more than {lift} hovering",
-        "sink": f"{level} a tenth less than {lift} hovering",
-        "turn left": turn,
-        "turn right": turn,
-    }
-
-
-def _towards(x: float, y: float, _: float) -> str:
-    """A direction of the own frame in words."""
-    ahead = "away from the net" if x > 0 else "to the net"
-    aside = "to the right" if y > 0 else "to the left"
-    if min(abs(x), abs(y)) > 0.38 * math.hypot(x, y):  # nearer to a diagonal than to an axis
-        return f"{ahead} and {aside}"
-    return ahead if abs(x) > abs(y) else aside
 
 
 def _how_to_answer(game: Volleyball) -> list[str]:
@@ -749,6 +720,7 @@ def _how_to_answer(game: Volleyball) -> list[str]:
             if game.plan.yaw
             else "Your nose at first points away from the net."
         ),
+        *tilts.motors(game),
         f"{_four(game)}: {_NUMBERS[game.actions]}; for example "
         f'"ACTION: {_EXAMPLES.get(game.actions, "0.1, -0.2, 0, 0.3")}". Or one of these, which '
         "stand for such numbers:",

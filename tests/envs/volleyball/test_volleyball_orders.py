@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import gymnasium
 import jax
@@ -63,6 +64,29 @@ def test_discrete_actions_in_words():
     assert "climb" in env.rules(0)
     with pytest.raises(ConfigError, match="bins"):
         Volleyball("1v1", bins=3)
+
+
+def test_steps_of_thrust_tilt_a_drone_to_where_their_choices_say():
+    env = Volleyball("1v1", actions="discrete")
+    start, step = env.place(), jax.jit(env.step)
+    for agent in (0, 1):
+        for choice in env.choices(start, agent):
+            state = start
+            for _ in range(4):
+                state, _ = step(jax.random.key(0), state, jnp.full(2, choice.action))
+            told = re.search(r"up \(([-.\d]+), ([-.\d]+), ", env.describe(state, agent))
+            assert told is not None
+            x, y = float(told[1]), float(told[2])
+            ways = {"to the net": x < -0.02, "away from the net": x > 0.02}
+            ways |= {"to the left": y < -0.02, "to the right": y > 0.02}
+            assert {way for way, goes in ways.items() if goes} == {
+                way for way in ways if way in choice.effect
+            }, str(choice)
+    sinks, climbs = env.choices(start, 0)[0], env.choices(start, 0)[15]
+    assert "you fall" in sinks.effect and "1.6 of your weight" in climbs.effect
+    told = env.rules(0)
+    assert "right-hand rule" in told and "with a lag: after 0.036 s" in told
+    assert "right-hand rule" not in Volleyball("1v1", actions="velocity").rules(0)
 
 
 def test_multidiscrete_actions_are_the_digits_of_discrete_ones():
