@@ -38,7 +38,8 @@ _NAMED = {
         f"|let {_DOWN} go)"
     ),
     "raise": (
-        f"[easy|clear|value|bluff] [re|check|check -] raise [it|{_SEAT}] [[of|by] {_CHIPS}|to {{to:n}} [chip]]"
+        f"[easy|clear|value|bluff] [re|check|check -] raise [it|{_SEAT}] "
+        f"[[of|by] {_CHIPS}|to {{to:n}} [chip]]"
     ),
 }
 # What another did, who is followed.
@@ -74,8 +75,8 @@ _AFTER = {
         f"|(wait|give {_SEAT} (the|a) (turn|move|action|chance [to bluff]))"
         "|keep the pot (small|as it is)|take the showdown|keep my chips"
         f"|(leave|give) (the (bet|betting|action|lead|next bet)|it) to {_SEAT}"
-        f"|[because|since|as] [i] (want|hope|hope for|wait for|would like|like) [that] {_SEAT} [to] "
-        "(bet|bets|bluff|bluffs|lead|leads|open|opens|fire|fires) [{theirs_n:n} [chip]]"
+        f"|[because|since|as] [i] (want|hope|hope for|wait for|would like|like) [that] {_SEAT} "
+        "[to] (bet|bets|bluff|bluffs|lead|leads|open|opens|fire|fires) [{theirs_n:n} [chip]]"
     ),
     "bet": (
         f"(push|press) {_SEAT} [hard]|(hope|pray|wait|look) (for|that) (a|an|the|{_SEAT}) (call"
