@@ -211,8 +211,10 @@ _ROWED = f"({_IN_ROW} [{_WAY}] [{_LAYER}]|{_WAY} [{_LAYER}]|{_LAYER})"
 _GOAL = (
     "[(my|another|a|an|already|us)] [(own|open|good|strong|solid|nice|winning|new|second|third"
     "|vertical|horizontal|diagonal)] "
-    "({many:n} [stone]|pair|line|chain|threat|fork|diagonal|win|game|it|base|start|diagonal of {many:n}"
-    f"|{_STONE}|({{row:ordinal}}|{{row:floor}}) row|[vertical] (column|tower|stack|pile)|gap|hole) [{_ROWED}]"
+    "({many:n} [stone]|pair|line|chain|threat|fork|diagonal|win|game|it|base|start"
+    f"|diagonal of {{many:n}}|{_STONE}|"
+    f"({{row:ordinal}}|{{row:floor}}) row|[vertical] (column|tower|stack"
+    f"|pile)|gap|hole) [{_ROWED}]"
 )
 _MAKES = (
     "(make|complete|finish|form|build|get|give me|bring me|earn me|win|secure|fill|extend|prepare"
@@ -238,7 +240,9 @@ _SAME = (
     "|[(right|just|directly)] (next to|beside) {central} [(col|column|one|1)])"
 )
 _EARLY = (
-    "((once more|once again|again|another time|for [a] (change|variety)|this time)|(for|as|in) [(my|an|a)] (opening|first|start|beginning) [(move|stone)]|to (open|start|begin)"
+    "((once more|once again|again|another time|for [a] (change|variety)"
+    "|this time)|(for|as|in) [(my|an|a)] (opening|first|start|beginning) [(move|stone)]"
+    "|to (open|start|begin)"
     f"|{{many:n}} {_ROWED} [already])"
 )
 _ATOP = (

@@ -176,7 +176,8 @@ class Shares(Bargain):
         ends = (
             "[[.] (is|are|that's|that is|this is) (my [fair|greedy|final|last|new] "
             "(split|proposal|offer|plan|division|suggestion)"
-            "|[(a|the) [fair|greedy|final|new|safe] (split|proposal|offer|plan|division)] [what|that] "
+            "|[(a|the) [fair|greedy|final|new|safe] (split|proposal|offer|plan|division)] "
+            "[what|that] "
             "(i|i'm) (propose|suggest|offer))]"
         )
         row = " [/|-|and] ".join(f"{{{i}:amount}}" for i in range(self.players))
