@@ -444,6 +444,7 @@ def test_rules_tell_of_the_last_turn_the_order_of_speakers_and_of_claims():
     assert "nobody has to believe it" in trade
     donor = manyhands.make("negotiation", scenario="donor").rules(0)
     assert "everybody speaks once, in turns, player_0 first." in donor
+    assert "In each later round the next player begins." in donor
 
 
 def test_a_claim_of_a_seller_is_of_its_cost():

@@ -9,8 +9,8 @@ from manyhands.core.words import names
 
 _STONE = "(stone|piece|token|disc|disk|counter|mark|symbol|checker|chip|man|marker|tile|{mark})"
 _WHICH = (
-    "[a|my|another|1|one|this|the] [next|first|second|third|fourth|fifth|sixth|new|own|single] "
-    "[own]"
+    "[a|my|another|1|one|this|the] [next|first|opening|second|third|fourth|fifth|sixth|new|own"
+    "|single] [own]"
 )
 _OBJECT = f"{_WHICH} ({_STONE}|move|one|1|it|mine)"
 _ON = (
@@ -21,7 +21,7 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|block|defend|cover)"
+    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall)"
 )
 _LINE = (
     "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this"
@@ -31,7 +31,10 @@ _LINE = (
     "[({line:letter}|{line_number:n})]"
 )
 _RIVAL = "(x|o|{mark}|[my] (opponent|rival)|them|him|her|player 0|player 1|other [player])"
-_WITH = "(with|at|on|in|by (play|take|choose|mark|drop in|drop into))"
+_WITH = (
+    "(with|at|on|in|by (play|take|choose|mark|fill|go|drop|(put|drop|play|place) "
+    f"(a|my|another) {_STONE}) [(in|into|at|on)])"
+)
 _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
     f"|{_OBJECT} [(sit|stand|rest|be)] {_ON}"
@@ -46,6 +49,7 @@ _PLAY = (
     f"by (sit|play|place [{_STONE}]|go) [[right|directly] (next to|beside) it] (on|at|in)"
     "|block (with|by (play|take))"
     f"|(block|stop|cut off|shut out|deny) {_RIVAL} {_WITH}|cut {_RIVAL} off {_WITH}"
+    f"|(stay|stick|remain|continue|keep|go on) (with|to|in|at)|(block|defend|cover) [{_ON}]"
     f"|[{_VERB}] [{_OBJECT}] on top of (x's|o's|{{whose:mark}}|opponent's|your|their|my|the) "
     f"[{_STONE}] (in|at|of)"
     "|[(my|one)] [only] [(winning|blocking|strongest|best|usual|natural|classic|standard|normal"
@@ -123,6 +127,7 @@ _BY_FULL = (
 )
 _FULL = f"[.] {_BY_FULL}"
 _INSIDE = "([just|right|directly] (next to|beside|inside of|inside)|(one|1) [in] from)"
+_CENTRAL = "(middle|centre|center|central) [(square|spot|cell|place)]"
 _GAP = (
     "[(close|plug|bridge)] [(empty|free|open|only|one|1)] [(square|space|gap|hole|spot|place|col"
     "|column|slot)] [left]"
@@ -139,12 +144,17 @@ _NAMED = {
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
         "[at|on] {row:floor} of (col|column) [number] {n}",
+        "[(empty|free|open|last)] (gap|hole|square|space|spot) [(at|on) {row:floor}] (in|of) "
+        "(col|column) [number] {n}",
         "[at|on|in] [the] {row:ordinal} (row|square) (of|in|on) (col|column) [number] {n}",
         "[(col|column)] {n} [(and|.)] [(in|on|at)] ({row:floor} [row]|row {row:n})",
     ],
     "ordinal": [
         f"{{ordinal}} {_COL} [from left|along|across|over]",
         f"{_COL} {{ordinal}} from [the] left",
+        f"{{row:floor}} of {{ordinal}} {_COL} [from left]",
+        f"[(empty|free|open|last)] (gap|hole|square|space|spot) [(at|on) {{row:floor}}] (in|of) "
+        f"{{ordinal}} {_COL}",
         "{ordinal} [from [the] left]",
     ],
     "last": [
@@ -184,6 +194,8 @@ _NAMED = {
         f"[in|into|to|right in] (middle|centre|center|central|mid) [{_COL}|spot] [of board]",
         f"(very|exact|dead) (middle|centre|center) [{_COL}] [of board]",
         f"{_COL} in [the] (middle|centre|center) [of board]",
+        f"{_CENTRAL} of {{row:floor}} [row]",
+        f"{{row:floor}} of {_CENTRAL} [{_COL}]",
     ],
 }
 
@@ -197,9 +209,12 @@ _WAY = (
 _LAYER = "(in|on|along|of) [(my|this|that|same)] (({row:ordinal}|{row:floor}) row|row {row:n})"
 _ROWED = f"({_IN_ROW} [{_WAY}] [{_LAYER}]|{_WAY} [{_LAYER}]|{_LAYER})"
 _GOAL = (
-    "[(my|another|a|an|already|us)] [(own|open|good|strong|solid|nice|winning|new|second|third)] "
-    "({many:n} [stone]|pair|line|chain|threat|fork|diagonal|win|game|it|base|start|({row:ordinal}"
-    f"|{{row:floor}}) row|[vertical] (column|tower|stack|pile)|gap|hole) [{_ROWED}]"
+    "[(my|another|a|an|already|us)] [(own|open|good|strong|solid|nice|winning|new|second|third"
+    "|vertical|horizontal|diagonal)] "
+    "({many:n} [stone]|pair|line|chain|threat|fork|diagonal|win|game|it|base|start"
+    f"|diagonal of {{many:n}}|{_STONE}|"
+    f"({{row:ordinal}}|{{row:floor}}) row|[vertical] (column|tower|stack"
+    f"|pile)|gap|hole) [{_ROWED}]"
 )
 _MAKES = (
     "(make|complete|finish|form|build|get|give me|bring me|earn me|win|secure|fill|extend|prepare"
@@ -207,24 +222,56 @@ _MAKES = (
 )
 _MAKING = "(making|completing|finishing|forming|building|giving me|winning|filling|extending)"
 _BRINGS = (
-    f"([(.|and|so|as|because|since)] ((that|which|it|this) [(already|now|also)] {_MAKES}|to "
+    f"([(.|and|so|as|because|since)] ((that|which|it|this) [(already|now|also)] {_MAKES}|(to|and) "
     f"{_MAKES}"
     f"|that's|{_MAKING}) {_GOAL} [(for me|at once|right away)] [[.] {_GOAL}]"
     f"|for {{many:n}} {_ROWED}|before (it|they|he|she|{_RIVAL}) (reach|get|make|grow|become"
     "|complete|have|win|connect|build)"
     f" [to] [{_GOAL}|higher|taller|further])"
 )
+# Where it can be finished later, which is no move of now.
+_LATER = (
+    "[[(.|and|that|which|to)] threaten [to (finish|win|connect|complete [it]|make {later_many:n})] "
+    "[next] (in|at|with|on) (col|column) {later:n}]"
+)
 _SAME = (
-    "[.] ([((that|which|it|this) is|that's|it's|so|namely)] (col|column) {same:n}"
+    "[.] ([((that|which|it|this) is|that's|it's|so|namely|(that|which) make it)]"
+    " (col|column) {same:n}"
     "|[(right|just|directly)] (next to|beside) {central} [(col|column|one|1)])"
 )
 _EARLY = (
-    "((for|as|in) [(my|an|a)] (opening|first|start|beginning) [(move|stone)]|to (open|start|begin)"
+    "((once more|once again|again|another time|for [a] (change|variety)"
+    "|this time)|(for|as|in) [(my|an|a)] (opening|first|start|beginning) [(move|stone)]"
+    "|to (open|start|begin)"
     f"|{{many:n}} {_ROWED} [already])"
 )
 _ATOP = (
     f"(cap|cover|top|stop|block|add [{_OBJECT}] to|build [up] [on]|extend|raise|grow|heighten"
     f"|(put|drop|play|place|stack|set) {_OBJECT} (on|onto|upon) [top of])"
+)
+
+
+# What makes a column the right one, before it is played: "column 4 wins, so I take it".
+_PRAISE = (
+    "((is|seem|look|look like|feel like|remain) [(still|clearly|now|by far)] [a|an] "
+    "[(my|(1|one) of the)] "
+    "(best|strongest|safest|good|strong|solid|natural|classic|central|key|usual|standard|obvious"
+    "|only|most (flexible|valuable|useful|promising|central|natural)) "
+    "[(start|opening|square|spot|place|choice|move|column|option|point|position|reply|answer"
+    "|block|one|1)] [(here|now|for me|on [the] board|to (start|begin|open))]"
+    "|(give|offer|have|open|bring|allow) [me] [the] (most|more|many|best|several|a lot of) "
+    "(line|chance|option|possibility|opening|connection|way)"
+    f"|(block|stop) ({_RIVAL}|({{near:neighbour}}|his|her|their|your|{_RIVAL} 's) [open] "
+    "(three|3|two|2|line|row|threat|attack|diagonal|tower|column|win))"
+    f"|{_MAKES} {_GOAL} [(for me|at once|right away|immediately|now)]|win [(for me|at once"
+    "|right away|immediately|now)])"
+)
+_SO = (
+    f"[.] [(and|so|therefore|thus)] [(i|i'll|i will|i'm|let me)] ({_VERB} ({_OBJECT} (there|in [it]"
+    "|in there|on it|into it)|there|in there|it|that [one])"
+    f"|{_OBJECT} (go|belong|fall|land) (there|in [it]|into it)|(that's|that is|it's|it is) "
+    "(where (i|i'll) (play|go|move|drop|put [it]|start|begin)|my (pick|choice|move|column)"
+    "|what i (play|choose|take)))"
 )
 
 
@@ -238,7 +285,11 @@ def _in_columns(ways: list[str]) -> list[str]:
     return [
         *_played(ways, "take|get|receive|have|catch|welcome"),
         f"[{_EARLY} [.] [(so|and)] [(i|i'll|i'm|let me|let's)] [keep]] {_PLAY} {place} [it is] "
-        f"[{_SAME}] [again] [{_BRINGS}]",
+        f"[{_SAME}] [(again|now|once more)] [[.] with {_GOAL}] [{_BRINGS}] {_LATER}",
+        f"{named} {_PRAISE} {_SO}",
+        f"[{_MAKES}] [it] {_GOAL} [here] (in|at|on|with) {named} [(again|now)]",
+        f"[(my|a|this|1|one|another)] [next] {_STONE} [here] (in|at|on|into) {named} {_MAKES} "
+        f"{_GOAL} [(for me|at once|now)]",
         f"{named} [{_SAME}] [again] [(now|also|already)] {_MAKES} {_GOAL} [(for me|at once)] "
         f"[[.] {_GOAL}]",
     ]
@@ -274,6 +325,7 @@ _NEIGHBOURS = (
     | {f"{noun} i {have}": ("me", mark) for noun, mark in _STONES.items()
        for have in ("have", "already have", "have already")}
     | {name: (f"p{mark}", mark) for name, mark in _MARKS.items()}
+    | {noun: ("any", -1) for noun in ("stone", "piece", "disc", "disk", "chip", "counter")}
     | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
     | dict.fromkeys(_RIVALS, ("you", -1))
 )  # fmt: skip
@@ -317,14 +369,13 @@ COLUMNS = Grammar(
         ],
         "by it": [
             f"{_ATOP} [{{owner}}] (col|column) {{n}} (tower|stack|pile|column|threat) [{_BRINGS}]",
-            f"{_ATOP} [{{owner}}] (tower|stack|pile|column|threat|{{stone}}) (in|at|on) (col"
-            "|column) "
-            f"{{n}} [{_BRINGS}]",
+            f"{_ATOP} ([{{owner}}] (tower|stack|pile|column|threat)|{{on:neighbour}}) "
+            f"(in|at|on) ((col|column) {{n}}|{{n:ordinal}} {_COL}) [{_BRINGS}]",
             f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} (in|at|of) "
-            f"((col|column) {{n}}|{{ordinal:n}} {_COL}) [{_BRINGS}]",
+            f"((col|column) {{n}}|{{n:ordinal}} {_COL}) [{_BRINGS}]",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
-            f"((col|column) {{n}}|{{ordinal:n}} {_COL})",
-            f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{ordinal:n}} "
+            f"((col|column) {{n}}|{{n:ordinal}} {_COL})",
+            f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{n:ordinal}} "
             f"{_COL})",
         ],
     },

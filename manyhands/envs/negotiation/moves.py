@@ -14,7 +14,7 @@ from manyhands.envs.negotiation.claims import CLAIMS, LIMITS, SLOTS
 from manyhands.envs.negotiation.forms import Scenario
 from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT, WALK
 
-_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division)"
+_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division|plan)"
 _OFFER = (
     "(it|this|that|this one|that one|what [is|lies] on [the] table"
     "|what ({maker:other}|they|he|she|you|the (buyer|seller)) [have|has] (put forward|propose"
@@ -176,6 +176,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"[i] (wave|vote) {_OFFER} through",
         f"{_OFFER} (has|gets|finds) my (vote|approval|support|agreement|consent|blessing)",
         f"{_OFFER} is (accepted|approved|agreed|fine by me|fine with me|okay by me|okay with me)",
+        "{maker:player} (has|have|gets|earns|wins|can count on) my (vote|support|approval|yes|aye)",
+        "my (vote|support|yes|aye) goes to {maker:player}",
         "(sold|shake on it|i shake on it|let's shake on it|let us shake on it|done and done)",
         "(count me in|i'm in|i am in)",
         f"{_FAIR} [i] (agree|approve|agreed)",
@@ -373,6 +375,11 @@ def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
                 [
                     f"{_FAIR} [i] (accept|agree) {named}",
                     f"{named} works [for me]",
+                    f"{named} (is|are|sounds|looks|seems) [a] (good|fair|fine|great|decent|nice) "
+                    "[enough] [business|trade|deal|exchange|swap|bargain|price|offer] "
+                    "[for me|to me|by me|with me] [.] [and|so] [i|i'll|i will] "
+                    "([it's|that's|it is|that is] [a] deal|accept [it|this]|agree [to it]|agreed"
+                    "|sold|take it)",
                     f"{_FAIR} [i] (take|accept|buy|have) it {named}",
                     f"{_FAIR} [i] (take|accept) (your|his|her|their|the (buyer's|seller's)"
                     f"|my (partner's|opponent's)|{{maker:player}} s) {named}",

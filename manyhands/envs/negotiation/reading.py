@@ -23,7 +23,7 @@ from manyhands.core.talk import OTHER, clean
 from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
-from manyhands.envs.negotiation.forms import Bargain
+from manyhands.envs.negotiation.forms import Bargain, Shares
 from manyhands.envs.negotiation.moves import moves as moves_of
 from manyhands.envs.negotiation.reporting import reported
 from manyhands.envs.negotiation.state import (
@@ -140,6 +140,14 @@ _ANSWERS = (
         re.I | re.S,
     ),
     re.compile(r"(?P<main>.+?),?\s+(?P<so>since|because|as)\s+(?P<why>.+)", re.I | re.S),
+    # "Deal! Eight points of gain is plenty for me."
+    re.compile(
+        r"(?P<main>[^,;.!:]+?)\s*[,;.!:\u2014]\s*(?P<so>)(?P<why>(?:(?:a|the) (?:gain|profit) of )?"
+        r"[\w-]+(?: coins?| points?)?(?: of (?:gain|profit))? (?:is|are|beats|beat)"
+        r" (?:nothing|(?:plenty|enough|fine|good|fair|okay|ok|better than nothing)(?: enough)?)"
+        r"(?: (?:for|by|with|to) me)?)\W*",
+        re.I | re.S,
+    ),
 )
 # What leaves such a reason open, or makes it another's; what is denied is no reason to accept.
 _OPEN = re.compile(
@@ -156,6 +164,7 @@ _THEIR_PRICE = re.compile(
     r"(?:^|\b(?:their|your|his|her|buyer's|seller's|(?:offer|price|bid) of) )(\d+)\b(?! (?:more"
     r"|less|better))"
 )
+_MY_SHARE = re.compile(r"^(\d+)(?: coins?)? (?:is|are|beats)\b")
 _OF_WORDS = re.compile(
     r"\b(?:no (?:words?|comments?|message|remarks?)|nothing to (?:say|add)|say(?:ing)? nothing"
     r"|silen\w+|(?:stay|keep|remain)(?:ing)? quiet|discussion)\b",
@@ -427,7 +436,9 @@ class _Reader:
         """Whether the amounts in a reason are those of the offer that stands."""
         said, offer = digits(tokens(why)), self.seen["offer"]
         if not self.data.composed:
-            prices = _THEIR_PRICE.findall(said) if self.data.width == 1 else []
+            shared = isinstance(self.data, Shares)
+            prices = _MY_SHARE.findall(said) if shared else []
+            prices = _THEIR_PRICE.findall(said) if self.data.width == 1 else prices
             return all(int(price) == int(offer[0]) for price in prices)
         for k, good in enumerate(self.data.goods if all_of_it else ()):
             units = {int(offer[k]), int(offer[k + len(self.data.goods)])}

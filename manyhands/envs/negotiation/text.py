@@ -298,6 +298,8 @@ def _turns(env: Negotiation) -> str:
         times = "once" if data.discussion == 1 else f"{data.discussion} times"
         first = f"Each {data.round_name} begins with a discussion: everybody speaks {times}, "
         first += f"in turns, {data.agents[0]} first. "
+        if data.rounds > 1:
+            first += f"In each later {data.round_name} the next player begins. "
     return first + data.decision_words()
 
 

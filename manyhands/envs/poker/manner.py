@@ -38,7 +38,8 @@ _NAMED = {
         f"|let {_DOWN} go)"
     ),
     "raise": (
-        f"[easy|clear|value|bluff] [re] raise [it|{_SEAT}] [[of|by] {_CHIPS}|to {{to:n}} [chip]]"
+        f"[easy|clear|value|bluff] [re|check|check -] raise [it|{_SEAT}] "
+        f"[[of|by] {_CHIPS}|to {{to:n}} [chip]]"
     ),
 }
 # What another did, who is followed.
@@ -73,6 +74,9 @@ _AFTER = {
         f"|bet|talk|speak|choose|act first|go first)|{_SEAT} (can|may) (act|decide|go|move)"
         f"|(wait|give {_SEAT} (the|a) (turn|move|action|chance [to bluff]))"
         "|keep the pot (small|as it is)|take the showdown|keep my chips"
+        f"|(leave|give) (the (bet|betting|action|lead|next bet)|it) to {_SEAT}"
+        f"|[because|since|as] [i] (want|hope|hope for|wait for|would like|like) [that] {_SEAT} "
+        "[to] (bet|bets|bluff|bluffs|lead|leads|open|opens|fire|fires) [{theirs_n:n} [chip]]"
     ),
     "bet": (
         f"(push|press) {_SEAT} [hard]|(hope|pray|wait|look) (for|that) (a|an|the|{_SEAT}) (call"
@@ -134,6 +138,8 @@ _AIMS = {
         f"|control the pot|keep my chips|play it (safe|cool|slow)|(slow play|trap|induce|sandbag"
         f"|slowplay) [{_SEAT}|{_HELD}|it|this]|take it (easy|slow)|(go|get|head) [straight|right"
         "|directly] to [the] showdown|[straight|right|directly] to [the] showdown|wait"
+        f"|(lay|set) (a|the|my) trap [for {_SEAT}]|(pretend|act|play|look) [to (be|have)] (weak"
+        "|scared|afraid|nothing)"
         f"|(give|pass) {_SEAT} (the|a) (action|turn|free card|chance)|hand the (action|turn) to "
         f"{_SEAT}|let {_SEAT} (act|go|bet|decide|act first|move first|lead|make the first move"
         "|take the lead"
@@ -162,7 +168,7 @@ _AIMS = {
         "(better|next) (hand|card|spot|deal)|be (careful|prudent|sensible|disciplined)"
         f"|respect {_WHOSE} (bet|raise)|believe {_SEAT}|limit (my|the) (loss|losses|damage)"
     ),
-    "raise": _PRESSURE,
+    "raise": f"{_PRESSURE}|[now] spring (the|my|a) trap|(the|my) trap is sprung",
 }
 # What another is told before: "take it, I fold", "I don't believe you, call".
 _DOUBT = (
@@ -246,6 +252,8 @@ def phrases() -> dict[str, list[str]]:
         f"(the|my|a|one|1) [single] chip (go|goes) in [.] {_REP}",
         f"{_PAYS} [and|to|.] [i|i'll] ({_AFTER['bet']}|{_AFTER['raise']})",
         f"{_PAYS} [.] {_REP}",
+        f"{_PAYS} [.] [to] raise [(him|her|them|{{other}}|{_WHOSE} [bet] [of] {{due:n}} [chip]"
+        f"|{_WHOSE} (bet|wager|raise) [of {{due:n}} [chip]])]",
         f"{_PAYS} [.] {{due:n}} to call [.] [and] [{{by:n}} [more]] (more|to raise|on top)",
         f"{_PAYS} [.] {{by:n}} of (them|it|these) [as|for] (a|the) raise",
     ]
@@ -258,9 +266,27 @@ def phrases() -> dict[str, list[str]]:
     ]
     found["raise"] += [
         "[go|move|come] up [by] (another|a further|{n} more) [{n}] [chip]",
+        f"(pop|bump|kick|push|crank|jack|move|take) (it|{_SEAT}|the (bet|price|stakes|pot)) "
+        "([up] [by] [another|a further] {n} [more] [chip] (higher|up|on top|more)"
+        "|up [by] (another|a further) {n} [more] [chip]|up [by] {n} [more] [chip]"
+        "|[by] another {n} [chip])",
+        "check [-] raise [it|him|her|them|{other}] [[by] {n} [chip]|to {to:n} [chip]]",
+        "make it (another|a further) {n} [chip] [to go]",
+        "make it {n} (more [chip]|[chip] (more|extra|on top|higher)) [to go]",
         f"(come|go) over the top [of {_SEAT}] (with|for|by) [another] {{n}} [more] [chip]",
     ]
+    found["call"] += [
+        "(stick|stay|hang) around [for [the|another] {n} [more] [chip]]",
+        "[[the|my] [pot] odds are (good|great|fine|right|excellent) [.]] {due:n} [chip] to win "
+        f"{{pot:n}} [chip] [.] [and|so] [that's|that is|i|i'll] ({_NAMED['call']}|call it is)",
+    ]
+    first = f"(let|have) {_SEAT} (act|speak|bet|move|go|lead|start|open|talk|decide) first"
+    leaves = f"(leave|give) the (bet|betting|action|lead|next bet) to {_SEAT}"
     found["check"] += [
+        f"[keep the pot (small|as it is|down) [and|.]] {first}",
+        f"[(take|have|get) (a|the|my) free (look|peek) [and|.]] {leaves}",
+        f"(take|have|get) (a|the|my) free (look|peek) [and|.] [{first}]",
+        f"{leaves} [and|.] [i|i'll] {_NAMED['check']}",
         f"(pass|move) (it|the (action|turn)) (along|on|over) [to {_SEAT}] with a check",
     ]
     return found
@@ -278,7 +304,7 @@ def _of(move: str, named: str) -> list[str]:
         f"[{{other}}] [.] ({_SAID[move]}) [{{other}}] [.] [and|so|but|,] [i|i'll|i "
         f"will|i'm|i just|i have to|i must] {named} "
         "[instead|then]",
-        f"{named} [with {_HELD}] {after}",
+        f"{named} [[with] {_HELD}] {after}",
         f"{named} (with|on) {_HELD}",
         f"(make|put in|go with|take|play|try) [a|the|my] {named} with {_HELD}",
         # Which of the options it is.

@@ -62,6 +62,8 @@ class Exchange(Bargain):
         "(your|the|this|that) (offer|trade|exchange|deal|proposal) of {yours:get} "
         "[(for|in exchange for|in return for|->) {mine:give}]",
         "[the] {yours:get} (for|in exchange for|in return for|->) {mine:give}",
+        "[the] {yours:get} and ((give|pay|let go of|hand over|part with) {mine:give}"
+        "|let {mine:give} go)",
     )
 
     # ---- rules ------------------------------------------------------------------------------
@@ -359,7 +361,13 @@ class Exchange(Bargain):
             "[is] "
             "[that]] [.]"
         )
+        again = (
+            "[again|once more|[same] as (before|last time|the last one)|like (before|last time)]"
+        )
         whose = (
+            "[next up|(another|[the] same) (trade|swap|exchange|deal|offer) " + again + "|(let's"
+            "|let us) (make|do|have|try|repeat) [the|a|an|another] [same] (trade|swap|exchange"
+            f"|deal) {again}] [.] "
             "[[i] (propose|suggest)|my (offer|proposal|counteroffer) [is]|make it|[i|please|let's] "
             "[put] [this|it] on the table] [.] [a] [trade|swap|exchange] [of]"
         )
@@ -371,7 +379,8 @@ class Exchange(Bargain):
             "|you'll (get|receive|have) {give} [from me])"
         )
         get = (
-            f"((you|{{other}}) [will|would|can|could|should|shall|in return|in exchange] {hands} "
+            f"([(you|{{other}}) [will|would|can|could|should|shall]] let me have {{get}}"
+            f"|(you|{{other}}) [will|would|can|could|should|shall|in return|in exchange] {hands} "
             f"[me] {{get}} [to me]|you'll {hands} [me] {{get}}|{hands} me {{get}}"
             f"|{hands} {{get}} to me"
             "|[i|i'll|i'd|i will|i would] (get|receive|take|ask [for]|ask "
@@ -410,6 +419,9 @@ class Exchange(Bargain):
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] [and] (to get|to receive|get|receive"
             "|for getting|ask [for]|want|[to] (get|lay) my hands on|[to] obtain) "
             f"{{get}} [from {YOU}]",
+            f"{asks} {{get}} [from {YOU}] [.] [and|so] {{give}} is what (i|i'll|i will|i can|i'd) "
+            "(pay|give|offer|spare|part with) [for (it|them|that|those)|in return]",
+            f"{{give}} is what (i|i'll|i will|i can|i'd) (pay|give|offer) {for_} {{get}}",
             "{give} is what i [can|could|will|would] (spare|give|offer|part with) [.] [and|but|so] "
             "(i'd|i'll|i|i would|i will) (take|want|like|ask for|expect|need|get) "
             f"{{get}} ({return_[1:-1]})",

@@ -27,19 +27,25 @@ _WHO = (
     r"|(?:the )?others|you (?:two|2)|each"
     r"|all of us|all|both of us|both)"
 )
-_GETS = r"(?:gets?|takes?|keeps?|receives?)"
+_GETS = (
+    r"(?:gets?|takes?|keeps?|receives?|(?:go|goes|walk|walks|leave|leaves|end|ends|is left|am left)"
+    r"(?: home| away| off| up| out)? with)"
+)
 # "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
 _SHARE = re.compile(
     rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:for|to|going to|goes to) {_WHO.format(1)})"
     rf"|(?:{_WHO.format(2)}(?: will| would| should)?(?: (?:{_GETS}|=))? {_N.format(2)})"
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
     rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) (?:all )?{_N.format(4)}(?: for (?:myself|me))?)"
+    r"|(?:the (?:other |remaining )?)?(?P<n9>[0-9]+)(?: coins?)? (?:are|is) mine"
+    rf"|{_WHO.format(10)} (?:leaves?|goes|walks away|is left|stays|ends up|comes away)(?: home)? "
+    r"(?P<none>empty(?: ?- ?| )handed)"
     r"|(?P<n6>[0-9]+)(?: coins?)? each (?:for|to) (?P<who6>(?:the )?others|you (?:two|2))"
     rf"|(?:{_WHO.format(7)} and {_WHO.format(8)} (?:will |would |should |both )?(?:{_GETS}) "
     rf"{_N.format(7)} (?:each|apiece))"
     r"|(?P<n5>[0-9]+)(?: coins?)? (?P<who5>each))(?: each)?(?= |$)"
 )
-_LINK = re.compile(r" (?:\. )?(?:(?:and|while|with|so) )?")
+_LINK = re.compile(r" (?:\. )?(?:(?:and|while|with|so) )?(?:(?:which |that )?(?:leaves|leaving) )?")
 
 
 class Shares(Bargain):
@@ -160,12 +166,23 @@ class Shares(Bargain):
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         start = (
             "[i] [(offer|propose|suggest) [that|to]|[my|this is my|here is my] "
-            "(offer|proposal|counteroffer|suggestion|split) [is] [that|to]|split [it]] "
+            "(offer|proposal|counteroffer|suggestion|split) [is] [that|to]|split [it]"
+            "|(let's|let us|i|i'll|i will) (do|say|try|go with|go for|make it)"
+            "|[i] [offer|propose|suggest|want] [a|the|this] [fair|greedy|new] "
+            "(split|division|proposal|sharing) of"
+            "|(my|this) [new] (offer|proposal|plan|split|division) (give|grant|allot|assign)] "
             "[this|the following] [split|division|proposal] [.]"
+        )
+        ends = (
+            "[[.] (is|are|that's|that is|this is) (my [fair|greedy|final|last|new] "
+            "(split|proposal|offer|plan|division|suggestion)"
+            "|[(a|the) [fair|greedy|final|new|safe] (split|proposal|offer|plan|division)] "
+            "[what|that] "
+            "(i|i'm) (propose|suggest|offer))]"
         )
         row = " [/|-|and] ".join(f"{{{i}:amount}}" for i in range(self.players))
         return {
-            "shares": [f"{start} {{shares}}"],
+            "shares": [f"{start} {{shares}} {ends}"],
             "equal": EVENLY if self.players == 2 else EVENLY[::2],
             "row": [f"{start} {row}"],
         }
@@ -235,6 +252,7 @@ class Shares(Bargain):
             said = {name: words for name, words in share.groupdict().items() if words}
             who = next((words for name, words in said.items() if name.startswith("who")), "me")
             count = next(words for name, words in said.items() if name.startswith("n"))
+            count = "0" if "none" in said else count
             if not count[0].isdigit():
                 count = _WORDS.get(count, "rest")
             elif len(count) > 4:
