@@ -33,16 +33,16 @@ from manyhands.envs.kitchen.levels import (
 from manyhands.envs.kitchen.observe import fields
 from manyhands.envs.kitchen.paths import FAR, STEP, chef_seeds, flood, longest_path, reach, shifted
 from manyhands.envs.kitchen.skill_phrases import (
-    FACING,
-    FULLNESS,
     ALL_DISPENSERS,
     ALL_OBJECTS,
     CHEFS,
     DIRECTIONS,
     DISPENSERS,
     DOING,
+    FACING,
     FROM_BOX,
     FRONTS,
+    FULLNESS,
     NTH,
     OBJECTS,
     PHRASES,
