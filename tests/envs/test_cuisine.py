@@ -375,6 +375,14 @@ def test_refusals_say_why(said, match):
         env.parse(said, play(env)[0], 0)
 
 
+def test_a_refusal_quotes_the_answer_itself():
+    """Not the name of the place that its words stand for."""
+    env = make(level=8, chefs=1)
+    with pytest.raises(IllegalAction) as refused:
+        env.parse("Dance around the empty blender with me", play(env)[0], 0)
+    assert "'Dance around the empty blender with me'" in str(refused.value)
+
+
 def test_a_dispatcher_commands_all_chefs_from_one_seat():
     """With a function, and in words: one prompt, one reply with a line for each chef."""
     env, asked = make(level=0, chefs=3, max_steps=12), []

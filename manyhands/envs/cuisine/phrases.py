@@ -193,8 +193,17 @@ _THERE = (
     "(go (out|up)|be (served|delivered)|get (served|delivered)|served|delivered|out) "
     "[(at once|right away|immediately|soon|in time|fast|quickly|next)]]"
 )
+_ADD = "put|place|add|drop|pour|toss|throw|tip|slide|pop|crack|break|spoon|scrape"
+# What a tool needs besides.
+_LACKS = (
+    f"so [that] ((it|this|{{at:place}}|dish|order) (only|just) (lack|need|miss|want) {_SOME} "
+    f"{{other:item}}|(only|just) {_SOME} {{other:item}} is [still] (lack|needed|miss|left)) [now]"
+)
 # What is in a tool already, and all that is in it.
-_JOINS = f"[(in|together|down)] (to|with|on|onto|on top of|next to|beside) {_SOME} {{with:item}}"
+_JOINS = (
+    f"[(in|together|down)] (to|with|in with|in|into|on|onto|on top of|over|next to"
+    f"|beside) {_SOME} {{with:item}}"
+)
 _ALL = (
     "(it all|all [of] [(it|this|them)]|everything|2|both|(2|both|all) (of them|ingredient|thing))"
 )
@@ -234,6 +243,7 @@ def _grammar(
         (
             ("go", None),
             [
+                f"[leave {_SOME} {{that:item}} to {_SOMEBODY} (and|.) [i|i'll]] "
                 f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first] {_THERE}",
                 f"[({every}) time] [(i|i'll)] {_WALK} {_OVER} (to|towards) {{place}} {to_work}",
                 f"{_WALK} {_OVER} (to|towards|toward|into) {{place}} {_AGAIN} {{also:place}} "
@@ -310,6 +320,9 @@ def _grammar(
                 f"pick [out] {_SOME} {{item}} [{_OFF} {{place}}]",
                 f"(pick|take) {_SOME} {{item}} ([back] up|off) [again] [{_OFF} {{place}}]",
                 "my [(next|first)] ingredient is {item}",
+                "(what|all|all that) (i|we) [(still|now|just)] (want|need|come for|am after|take"
+                "|get|pick) [next] [(from|out of|at) (here|{place})] [(now|next)] "
+                f"is {_SOME} {{item}}",
                 f"{_SOME} {{item}} is mine",
                 f"{_TAKE} (myself|me) {_SOME} {{item}} [{_OFF} {{place}}]",
                 f"help myself to {_SOME} {{item}} [{_OFF} {{place}}]",
@@ -347,19 +360,18 @@ def _grammar(
                 f"empty my hand {_INTO} {{place}}",
                 "(stick|shove|chuck|throw|dunk|get|plop|dump|stuff|bung) "
                 f"{_HELD} ((in|inside) [(here|there)]|{_INTO} {{place}})",
-                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off) "
+                "(tip|slide|slip|lower|empty|feed|pop|sling|drop off|crack|break|spoon|scrape) "
                 f"{_HELD} [(down|in|off|here|there)] [{_INTO} {{place}}]",
                 f"(transfer|move|unload|drop) {_HELD} [(from|out of) my hand] [{_INTO} {{place}}]",
                 f"(hand over|give|hand|pass) {_HELD} to {{place}}",
                 f"let go of {_HELD} [{_INTO} {{place}}]",
                 f"(start|begin) [({{of:item}}|{_DISH})] (with|by (put|add|drop) [in]) {_HELD} "
                 f"[(in|{_INTO} {{place}})]",
-                f"(put|place|add|drop|pour|toss|throw|tip|slide) {_HELD} {_JOINS} "
-                f"[{_INTO} [{{place}}]]",
-                f"(put|place|add|drop|pour|toss|throw|tip|slide) {_HELD} {_INTO} {{place}} "
-                f"{_JOINS}",
+                f"({_ADD}) {_HELD} {_JOINS} [{_INTO} [{{place}}]]",
+                f"({_ADD}) {_HELD} {_INTO} {{place}} {_JOINS}",
                 f"(mix|combine|join) {_HELD} {_JOINS} by (put|add|drop|place) (it|them|that) "
                 f"[in] [{_INTO} {{place}}]",
+                f"({_ADD}|load) {_HELD} [in] [{_INTO} {{place}}] {_LACKS}",
                 f"{_SOME} {{item}} (join|go [in] with) {_SOME} {{with:item}} "
                 "[(in|inside) {place}]",
                 f"give {{place}} {_SOME} {{item}}",

@@ -8,7 +8,6 @@ said of anything else, it is refused.
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +18,10 @@ from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading
-from manyhands.core.pronouns import MOST, before_it, named
+from manyhands.core.pronouns import before_it, named
 from manyhands.core.words import tokens
 from manyhands.envs.cuisine.menu import Book
+from manyhands.envs.cuisine.naming import own_words, with_places
 from manyhands.envs.cuisine.phrases import LONGEST, OTHER, grammar_of, item_words, place_words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 
@@ -143,7 +143,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
     def refusal(reason: str) -> str:
         said = [short_words(cuisine, facts, agent, action) for action in open_]
-        return f"{reason}. Open to you: {instead(text, said, SHOWN)}."
+        return f"{own_words(reason, text)}. Open to you: {instead(text, said, SHOWN)}."
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")
@@ -197,42 +197,8 @@ def _with_names(
     def here(meaning: Set[int]) -> bool:
         return meaning == {facts.place[agent]}
 
-    text = _with_free(cuisine, facts, agent, text)
+    text = with_places(cuisine, facts, agent, text)
     return named(text, name, _OF_IT, ("place",), here, listed)
-
-
-_FREE = re.compile(
-    r"\b(?P<how>empty|unused|idle|free|unoccupied|vacant|available) "
-    r"(?P<kind>[a-z]+(?: [a-z]+)?)\b(?! ?(?:number |#)?\d)",
-    re.I,
-)
-
-
-def _with_free(cuisine: Cuisine, facts: Facts, agent: int, text: Any) -> Any:
-    """An answer with the name of "the empty pan", if one alone is empty; a "free" one has no chef
-    at it either."""
-    if not isinstance(text, str) or len(text) > MOST:
-        return text
-    book = cuisine.book
-    known = place_words(tuple(book.places))
-    others = {place for i, place in enumerate(facts.place) if i != agent}
-
-    def name(found: re.Match[str]) -> str:
-        said = found["kind"].lower().split()
-        for length in range(len(said), 0, -1):
-            meant = [p for p in known.get(tuple(said[:length]), ()) if p >= TOOLS]
-            free = [
-                p
-                for p in meant
-                if book.exists[facts.level, p]
-                and not (facts.inside[p - TOOLS] or facts.busy[p - TOOLS] or facts.ready[p - TOOLS])
-                and (p not in others or found["how"].lower() in ("empty", "unused", "idle"))
-            ]
-            if len(free) == 1:
-                return " ".join([book.place_names[free[0]], *said[length:]])
-        return found[0]
-
-    return _FREE.sub(name, text)
 
 
 def short_words(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:

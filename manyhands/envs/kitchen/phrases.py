@@ -306,11 +306,16 @@ _LEADS = (
     f"(({_TO_DO}|to|toward|in search of|(in|into|to) [a|my] (nook|corner|alcove|gap|niche|spot|end"
     f"|side) (next to|beside|near|by|at|below|above|of|with)) {_place('aim')}"
     "|(to|toward|near) where [a|my] {aim:place} (is|are|stand|lie|wait)"
-    f"|to {_AWAY}|{_FOR_THIS})"
+    f"|to {_AWAY}|{_FOR_THIS}|[to|into|toward|for] [a|my] [upper|lower|left|right|top|bottom"
+    "] corner [of [a|my] (room|kitchen|floor|map|aisle)]"
+    "|[along] [a|my] [left|right|upper|lower|narrow|middle|this] "
+    "(aisle|corridor|column|row|side) [by (a|one|1)])"
 )
 _FOR = (
     "[for [a|my] ({for:place}|{for:thing})|to (cook|plate|serve) [[a|my|it] {for:thing}]"
-    "|so [that] {for:place} can (take|get|use|grab|pick up|reach|have) it"
+    "|to (start|begin|continue|finish|complete|get) [a|my|our|this|that|another|1] "
+    "[next|first|second|third|last|final|onion|tomato] (soup|meal|order|batch) "
+    "[started|going|cook]|so [that] {for:place} can (take|get|use|grab|pick up|reach|have) it"
     "|to (put|place|add) [it] (in|into|to|on) [a|my] {for:place}|for (later|now)]"
 )
 _STAY = (
@@ -535,6 +540,8 @@ def grammar() -> Grammar:
             f"(go|move|walk|step|take (a|one|1) step|continue|keep going|keep moving) {_ONE} "
             f"(forward|straight [on|ahead|forward]) {_BY}",
             f"(move|walk|step|take (a|one|1) step) ahead {_BY}",
+            f"({_GO}|take {_SINGLE} [step]) {_ONE} [in] [same] (direction|way) [that] "
+            "(i|i'm|i am) (face|look)",
         ],
         "back": [
             f"(move|walk|step|go|take (a|one|1) step) {_ONE} backward {_BY}",
@@ -659,7 +666,7 @@ def short() -> Grammar:
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
                f"{_ONE} [back] [to] {{way}} [{_LEADS}]", "i (opt for|think) {way}",
                f"{{way}} {_BY} {_CARRIED} {_LEADS}",
-               "(once more|once again) {way}",
+               "(once more|once again|again|1 more time) [to] ({way}|{clear})",
                f"{_ONE} [to] {{clear}}", f"{_SINGLE} {_CELL} to [my] {{side}} [{_LEADS}]",
                f"{{side}} {_SINGLE} {_CELL}", "{clear} (a|one|1)", _BESIDE,
                f"{_ONE} over to [my] ({{way}}|{{side}})",

@@ -143,7 +143,8 @@ def _words(text: str, plain: str, seen: Seen, told: bool = False) -> int | None:
             action = _resolved(reading, plain, seen)
             if told and action == seen.facing and _FACING.match(plain):
                 continue  # how the chef stands
-            if action == seen.facing and _FACES.search(plain):
+            said = reading.meaning != "ahead" and _FACES.search(plain)
+            if action == seen.facing and said:
                 action = "you face that way already"
             if isinstance(action, str):
                 reasons.append(action)

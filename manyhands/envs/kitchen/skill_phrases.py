@@ -37,6 +37,7 @@ _ON = (
     "[(keep|still|continue|keep on|go on|continue with|go on with|continue to|go on to|go|go and"
     "|carry on|carry on with|proceed to|proceed with|resume|get back to|hurry to|finish|try to"
     "|(stay|stick|keep on|keep going) with|stick to|keep at|keep going and"
+    "|(stay|keep|remain) on (course|track|task) (and|to) [(finish|keep|go on)]"
     "|(get|stand|be) ready to)]"
 )
 _DET = (
@@ -53,21 +54,33 @@ _HELD = (
 )
 _AT = "[[(at|on|in)] [(cell|position)] {at_x:n} {at_y:n}]"
 _POT_SIDE = "({pot_side} [(hand|side)]|{pot_near})"
+# What is in a pot, and that the chef faces it.
+_CONTENTS = (
+    "((with|holding|containing|[.] (that|which|it|already) [(already|now|still)] "
+    "(has|have|hold|contain|got)) [(already|just|only|now)] [1 of] "
+    "({pot_n:count} {pot_thing:kind}|{pot_n:count} [ingredient]) "
+    "[(in it|inside|in there|already|now|so far)]"
+    "|[.] (that|which) is [(still|now)] {pot_full:full})"
+)
 _A_POT = (
-    f"([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
-    f"|({_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]"
-    "|(pot|pan|1) ((on|to) my {pot_dir:dir} [(hand|side)]|{pot_dir:dir} [of] me)) "
-    "[[.] [(that's|that is|i . e [.]|namely)] (pot|pan) {also:pot}])"
+    f"(([(this|that|my)] (pot|pan) [{{pot}}] {_AT}|{{pot:nth}} (pot|pan) {_AT}"
+    f"|{_POT_SIDE} (pot|pan|1)|(pot|pan|1) (on|to|at) {{pot_side}} [(hand|side)]"
+    "|(pot|pan|1) ((on|to) my {pot_dir:dir} [(hand|side)]|{pot_dir:dir} [of] me)"
+    "|[(this|that)] (pot|pan|1) {pot_ahead:facing}|[(still|other)] {pot_full:full} (pot|pan|1)) "
+    f"[{_CONTENTS}] [[.] [(that's|that is|i . e [.]|namely)] (pot|pan) {{also:pot}}])"
 )
 _POT = f"({_A_POT}|{{pot:letter}})"
-_FOR = f"[for ([(my|this|next|our)] (soup|order)|{_POT})]"
+_FOR = (
+    "[for ([(my|this|our)] [(next|first|second|third|last|final|onion|tomato)] "
+    f"(soup|order|batch)|{_POT})]"
+)
 _BOX = (
     "[(from|at|out of) [(nearest|closest|this)] [{box:thing}] (dispenser|box|crate|pile|stack|"
     "supply|source|station|bin) [(in front [of me]|ahead [of me]|to my {box_side:side}|next to me"
     "|{box_way:way} of me|on [the] {box_way:way} [side])]|[right] here|in front of me|in hand|back"
     f"|(that's|that is|which is) [right] (here|in front of me|next to me)] {_AT}"
 )
-_BOXES = "{thing} [(dispenser|box|crate|pile|stack|supply|station|bin)]"
+_BOXES = "{box:thing} [(dispenser|box|crate|pile|stack|supply|station|bin)]"
 _TOP = (
     "([(nearest|closest|empty|free|nearest empty|nearest free|this|that|middle|central|next|my)] "
     f"(counter|worktop) {_AT}|[(cell|position)] {{at_x:n}} {{at_y:n}})"
@@ -86,10 +99,18 @@ _LIES = (
     "|{at_dir:dir} of me|{at_front:ahead}] [for me]"
 )
 _KEEPS = "[and [i] (keep|stay|stick) (at|with|to|on) (it|this|that)]"
+_BATCH = (
+    "(it|[(my|our|this|that|next|first|second|third)] [(next|first|second|third|onion|tomato)] "
+    "(soup|order|batch|pot|meal))"
+)
 _COOKS = (
     "[[and] (so [that] (it|soup|pot|this|cook) [can] (start|begin) [to] [(cook|boil|go)]"
     "|(which|that|and) [will] (start|begin|fill|complete) (it|pot|soup|cook)"
-    "|to (start|get|set) (it|soup|pot) [(cook|boil|going|go|started)])]"
+    "|to (start|get|set) (it|soup|pot) [(cook|boil|going|go|started)]"
+    f"|(and|to) (get|bring|move) {_BATCH} [(1|one) (step|onion|ingredient)] (closer|nearer) to "
+    "((cook|boil|start|completion)|[be] (done|ready|full|complete|finished|cooked))"
+    f"|(to|and) (start|begin|complete|finish|continue|fill) [(off|up)] {_BATCH}"
+    f"|(for|as [the] (start|base|first part) of) {_BATCH})]"
 )
 _BOWL = "[(with|onto|on|using|in|into) [(my|this|a)] [(clean|empty)] (dish|plate|bowl)]"
 _SOON = "[(as soon as|moment|instant) (it is|it's|soup is|that is) (ready|done|finished|cooked)]"
@@ -168,7 +189,8 @@ PHRASES = {
               f"(dispenser|box|crate|pile|stack|supply|station|bin) {_AT} [.] [i] {_GET} "
               f"({_DET} {{thing}}|[(1|one)])",
               f"(go|walk|head|run|off|go over|walk over|head over) [over] to {_BOXES} "
-              "(and|to) (take|get|grab|fetch|collect|pick up) [(1|one|it|for a|a|{thing})]",
+              "(and|to) (take|get|grab|fetch|collect|pick up|pick|pull|draw) "
+              "[(1|one|it|for a|a|{thing})] [(out|up|off [it]|from (it|there)|out of (it|there))]",
               f"(go|walk|head|run|off) [over] to {_BOXES} for {{thing}}",
               f"(i|we) (want|would like) {_DET} {{thing}}",
               f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
@@ -185,7 +207,8 @@ PHRASES = {
               "|idea|trip|delivery|fetch|work|mission)]",
               "(keep on|stay|stick|carry on|continue|go on|keep going|proceed) (with|at|on) "
               "[(my|this|same|current)] [(current|last)] (skill|task|job|errand|trip)",
-              "(keep|stay|stick|carry on|continue|go on|keep going|proceed|keep on) [(with|at|on)] "
+              "[(stay|keep|remain) on (course|track|task) and] (keep|stay|stick|carry on|continue"
+              "|go on|keep going|proceed|keep on|finish|complete) [(with|at|on)] "
               f"[my] {{doing}} [(of|with|from)] [({_DET} {{thing}}|pot {{pot}})]"],
     "put in": [f"{_ON} (put|add|drop|place|throw|toss|bring|carry|take|deliver|load|insert|tip"
                "|pop|walk|run|rush) "
@@ -286,6 +309,8 @@ PHRASES = {
     "step": ["take (1|one|a single) step [to] [my] ({way}|{side})",
              f"[({_GO}|step|turn|face)] {_ONCE} [to] {{way}} {_ONCE} [as before]",
              "(keep|continue|still) (face|go|walk|turn) {way}",
+             "{way} [.] to (turn to|turn toward|face|look at|turn and face) "
+             "[(empty|free|my)] {toward:front}",
              f"({_GO}|step|turn|face) {_ONCE} [to] [my] {{side}} {_ONCE} {_TOWARD}",
              f"({_GO}|turn) {_ONCE} [to] {{way}} {_TOWARD}",
              "[(go|turn)] [back] [to] face [(empty|free)] {toward:front} (on|to) [my] "
@@ -323,6 +348,14 @@ FRONTS = {"counter": COUNTER, "worktop": COUNTER, "pot": POT, "pan": POT, "windo
     for thing, code in ALL_DISPENSERS.items()
     for box in ("dispenser", "box", "crate", "pile")
 }  # fmt: skip
+# A dispenser is also called by what it holds ("turn to the onions").
+FRONTS |= ALL_DISPENSERS | {"plate": DISHES, "bowl": DISHES}
+FACING = (
+    *("i'm facing", "i am facing", "i face", "that i face", "that i'm facing", "i'm looking at"),
+    *("in front of me", "right in front of me", "ahead of me", "before me", "i look at"),
+)
+FULLNESS = {"empty": "empty", "fuller": "most", "fullest": "most", "emptier": "least",
+            "emptiest": "least"}  # fmt: skip
 DIRECTIONS = {
     "right": (1, 1),
     "left": (1, -1),

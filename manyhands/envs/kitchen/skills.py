@@ -39,8 +39,10 @@ from manyhands.envs.kitchen.skill_phrases import (
     DIRECTIONS,
     DISPENSERS,
     DOING,
+    FACING,
     FROM_BOX,
     FRONTS,
+    FULLNESS,
     NTH,
     OBJECTS,
     PHRASES,
@@ -68,6 +70,11 @@ from manyhands.envs.kitchen.state import (
 
 # Why a skill is impossible now.
 POSSIBLE, WRONG_HANDS, NO_TARGET, NO_WAY = range(4)
+
+
+# What may be said of a pot besides its place.
+_OF_POTS = frozenset({"pot_ahead", "pot_n", "pot_full", "pot_thing"})
+MOST_IN_POT = 3
 
 
 # ---- seeing and path-finding -------------------------------------------------------------------
@@ -209,6 +216,9 @@ class KitchenSkills:
                 "ahead": dict.fromkeys(
                     ("in front of me", "right in front of me", "ahead of me", "before me"), True
                 ),
+                "facing": dict.fromkeys(FACING, True),
+                "full": FULLNESS,
+                "kind": {name: name for name in ask.KINDS},
                 "pots": {f"pot {name.lower()}'s": name for name in letters},
                 "pot": {name: name for name in letters}
                 | {str(i + 1): name for i, name in enumerate(letters[:9])},
@@ -391,7 +401,7 @@ class KitchenSkills:
         # "Keep plating" is no plate; "continue picking up the onion" may begin it.
         ongoing = [reading for reading in meant if "doing" in reading.values]
         work = ongoing[0].values["doing"] if ongoing else ""
-        if ongoing and (current is None or not self.names[current].startswith(work)):
+        if ongoing and (current is None or not _works(self.names[current], work)):
             ongoing = [reading for reading in readings if reading.meaning == work] or ongoing
         meant = ongoing or meant
         own = not FROM_BOX.search(text)
@@ -418,7 +428,7 @@ class KitchenSkills:
         thing, doing = said.get("pot") or said.get("thing"), said.get("doing", "")
         with_it = {"plate": ("dish", "soup"), "serve": ("soup",)}.get(name.split(" ")[0], ())
         known = not thing or thing in (*with_it, name.split(" ")[-1])
-        if current is None or not known or not name.startswith(doing):
+        if current is None or not known or not _works(name, doing):
             what = f"with {thing} " if thing else f"to {doing} " if doing else ""
             raise IllegalAction(f"no skill {what}is under way")
         return current
@@ -500,6 +510,8 @@ class KitchenSkills:
             said = {**said, "pot": self._pot_like(verb, said, perception)}
         if said.get("also", said.get("pot")) != said.get("pot"):
             raise IllegalAction(f"that is pot {said['pot']}")
+        if perception is not None and said.get("pot", "A") not in self._pots_of(said, perception):
+            raise IllegalAction(f"pot {said.get('pot', 'A')} is not like that")
         known = f"the pots are {pots}"
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
@@ -545,12 +557,35 @@ class KitchenSkills:
                 for k, place in enumerate(places)
                 if (place[axis] - (y, x)[axis]) * sign > 0
             ]
+        elif perception is not None and _OF_POTS & said.keys():
+            found = self._pots_of(said, perception)
         elif perception is not None:  # the only one for which it is possible
             able = {self.names[k] for k in self._able(perception)}
             found = [letter for letter in self._pots if f"{verb} pot {letter}" in able]
         if len(found) != 1:
             raise IllegalAction(f"say which pot: {', '.join(self._pots)}")
         return found[0]
+
+    def _pots_of(self, said: dict[str, Any], perception: np.ndarray) -> list[str]:
+        """The letters of the pots that are as described: faced, or by what is in them."""
+        if not _OF_POTS & said.keys():
+            return self._pots
+        obs = parse_observation(np.asarray(perception), self._config.bits)
+        cells, ahead = np.argwhere(np.asarray(obs.terrain) == POT).tolist(), None
+        if "pot_ahead" in said:
+            ahead = self._here(perception)[2]
+        inside = [ask.counts(int(obs.thing[y, x])) for y, x in cells]
+        filling = [sum(held) for held in inside if sum(held) < MOST_IN_POT] or [0]
+        amounts = {"empty": 0, "most": max(filling), "least": min(filling)}
+        amount = amounts.get(said.get("pot_full", ""), said.get("pot_n"))
+        kind = said.get("pot_thing")
+        return [
+            letter
+            for letter, (y, x), held in zip(self._pots, cells, inside, strict=False)
+            if ahead in (None, (x, y))
+            and amount in (None, sum(held))
+            and (kind is None or held[ask.KINDS.index(kind)] >= (amount or 1))
+        ]
 
     def _in_front(
         self, front: int | None, perception: np.ndarray | None, way: str | None = None
@@ -613,6 +648,11 @@ class KitchenSkills:
 
 
 _ROWS, _COLUMNS = (-1, 1, 0, 0), (0, 0, 1, -1)  # of north, south, east, west
+
+
+def _works(name: str, doing: str) -> bool:
+    """Whether a skill is the work that is named; whoever fetches picks up too."""
+    return name.startswith(("pick up", "fetch") if doing == "pick up" else doing)
 
 
 def _steps(count: int) -> str:
