@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
@@ -133,8 +134,23 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
             raise
 
     listed = (short_words(home, facts, agent, action) for action in open_)
-    said = with_names(home, facts, agent, _transcript(text), listed)
-    return int(decide(said, mean, refuse, me=home.agents[agent]))
+    told = _transcript(text)
+    said = with_names(home, facts, agent, told, listed)
+    try:
+        return int(decide(said, mean, refuse, me=home.agents[agent]))
+    except IllegalAction as refused:
+        if said == told or not refused.reason.startswith(("'", '"')):
+            raise
+        raise _quoting(refused, lambda: decide(told, mean, refuse, me=home.agents[agent])) from None
+
+
+def _quoting(refused: IllegalAction, again: Callable[[], Any]) -> IllegalAction:
+    """A refusal that quotes the words that were written, not the names that stand in for them."""
+    try:
+        again()
+    except IllegalAction as other:
+        return other if other.reason.startswith(("'", '"')) else refused
+    return refused
 
 
 def _is_at(home: Home, facts: Facts, agent: int, reading: Reading) -> bool:
@@ -253,6 +269,10 @@ def _action(home: Home, facts: Facts, agent: int, reading: Reading) -> int | str
         box = held(home, facts, agent)[hand] or 0
         if not set(numbered(facts.object_kind, values["with"])) & set(inside(home, facts, box)):
             return f"that is not in {facts.object_names[box]}"
+    if "others" in values:
+        holder = held(home, facts, agent)[1 - hand] if home.hands > 1 else None
+        if holder is None or len(inside(home, facts, holder)) != values["others"]:
+            return "that many are in no container that you hold"
     if "box" in values or what == "pack":
         other = held(home, facts, agent)[1 - hand] if home.hands > 1 else None
         boxes = numbered(facts.object_kind, values["box"]) if "box" in values else [other]
@@ -376,6 +396,8 @@ def _here(
     if named is None:
         do = Actions(home)
         takes = [a - do.take for a in open_actions(home, facts, agent) if do.take <= a < do.put]
+        if "target" in values:
+            takes = [o for o in takes if facts.target[o]]
         return takes[0] if len(takes) == 1 else "it is open what to take"
     known = objects_meant(home, facts, agent, named)
     at = facts.at[agent]
@@ -458,10 +480,8 @@ def _meant(home: Home, facts: Facts, values: dict[str, Any], mine: list[int]) ->
 
 def _is_so(facts: Facts, o: int, values: dict[str, Any]) -> bool:
     """Whether an object is as it is told to be."""
-    if "is" not in values:
-        return True
-    bit = values["is"]
-    return bool(facts.bits[o] & bit) if bit > 0 else not facts.bits[o] & -bit
+    bits = [values[label] for label in ("is", "too") if label in values]
+    return all(facts.bits[o] & bit if bit > 0 else not facts.bits[o] & -bit for bit in bits)
 
 
 def _why(home: Home, facts: Facts, agent: int, action: int) -> str:

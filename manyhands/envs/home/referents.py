@@ -106,6 +106,12 @@ def places_meant(home: Home, facts: Facts, agent: int, values: dict[str, Any]) -
         places = [place for place in places if place in told]
     if "how" in values:
         places = [place for place in places if _is(facts, agent, place, values["how"])]
+    if "get" in values and len(places) > 1:  # "to the sink for the pan", which is in one of them
+        known = {
+            facts.known_place[agent][o] for o in objects_meant(home, facts, agent, values["get"])
+        }
+        narrowed = [place for place in places if place in known]
+        places = narrowed if len(narrowed) == 1 else places
     for label in ("has", "told"):
         if label in values:
             places = _that_hold(home, facts, agent, values[label], places, label == "told")

@@ -22,7 +22,8 @@ _MINE_NOW = (
     "[(in|from|of|out of) my [{side}] hand|[(that|which)] (i (hold|carry|have)|(i am|i'm) "
     "(holding|carrying)) [in my hand]]"
 )
-_THING = f"([my] [{{side}} hand] [{{is}}] {{thing}} {_MINE_NOW}|{_IT})"
+_IS_NOW = "[[.] [now] {is} [(and|.|but) [now] {too:is}] [now] [.]]"
+_THING = f"([my] [{{side}} hand] [whole|entire] [{{is}}] {{thing}} {_MINE_NOW} {_IS_NOW}|{_IT})"
 _BOX = "[my] {box:thing} [(i (hold|carry|have)|in my hand)]"
 # The last ones are names of a tool call's arguments: take(object="mug 1", source="desk 1").
 _IN = (
@@ -67,11 +68,16 @@ _LYING = (
     f"((that|which) {_LIES} [(left|still|lying)]|[still] (lying|standing|sitting|waiting|left)"
     "|remaining|that's left)"
 )
+_TAKES = "(take|get|grab|pick|pick up|fetch|collect|retrieve|lift|lift up)"
 _PUT = (
     "(put|place|set|lay|drop|leave|move|insert|deposit|store|return|stow|rest|drop off|put down"
     "|set down|put back|place back|put away|lay down|park|slide|slip|dump|unload|release|toss|throw"
     "|hide|transfer|add|position|ditch|discard|stash|shelve|dispose of|leave behind|load|pile|stack"
     "|get)"
+)
+_ALONGSIDE = (
+    "(along|together) with ((the|all) [other] (others|ones|rest|thing|2|3)"
+    "|{among:things} [and {among:things}])"
 )
 _PLACE_HERE = "{place} [({near}|(in|of) {room})]"
 _UNDER_WATER = "under (tap|faucet|water|running water)"
@@ -102,7 +108,9 @@ _THE_LAST = (
     "(looked|checked|searched|seen|opened|visited|tried) [(at|in|into|inside|on)] [(yet|so far)]]"
 )
 _PURPOSE = (
-    "[(for ([(any|some|more|my)] ({aim:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
+    "[([but] [(only|just)] to (look around it|look it over|(have|take) [a] [(quick|good|another)] "
+    "(look|peek) [(around|at it|around it|inside|in it|there)])"
+    "|for ([(any|some|more|my)] ({get:thing}|{aim:things}) [(and|&|+)] [{aim:thing}]"
     "|[(quick|closer|short|better|first|good)] (look|check|search|peek))"
     "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
     "|(to|and) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
@@ -131,6 +139,9 @@ _WHY_THERE = (
     f"(hold|have|contain|hide) {_SOUGHT_ONE}"
     f"|{_SOUGHT_ONE} (may|might|could|should) be [(hidden|lying|waiting)] {_INSIDE}"
     f"|[.] {_THE_LAST}"
+    "|[.] (which|that) (i|we|nobody|no one) (have|has) (yet|still) to (explore|see|visit|search"
+    "|check"
+    "|look (at|into|through)|enter|open)"
     "|i (forgot|still need|still have|have yet|meant) to (close|shut|open|check|search) "
     "(it|{also:place})|i left (it|{also:place}) open|(it|{also:place}) is still open)]"
 )
@@ -144,7 +155,7 @@ _SEARCH = (
     f"(search|check|explore|{_A_LOOK} (in|inside|into|through|around)|look (through|on|over by)"
     "|(rummage|go|search) (in|through)|investigate|scout|check out|go over"
     "|(check|see|find out) (what is|what's) [(hidden|hiding|lying|waiting|over|out)] "
-    "(in|on|inside|at|behind|by|near))"
+    "(on top of|in|on|inside of|inside|at|behind|by|near))"
 )
 # To look at a place from elsewhere is to go there.
 _VISIT = (
@@ -167,7 +178,17 @@ _ENDING = (
     "[[.] (for a (moment|while)|while (i am|i'm) [(still|already)] (here|there|at it)"
     "|(to|so that i|so i|which|that) [(can|to|will)] (free|empty) [up] (1|one|a|my|both [of my]) "
     "hand|so [that] (a|my|1|one) hand is free|for the time being|with care|like before|as before"
-    "|as planned|one last time)]"
+    "|as planned|one last time|for good measure|like that"
+    "|[and] (before|rather than) (cool|chill|heat|warm|wash|clean|rinse|carry|bring|take|serve"
+    "|put|deliver"
+    "|store|pack) ({aim:thing}|it|them) [(away|down|back|up)] [(later|next|afterwards|there)]"
+    "|(and|so) [that] (chore|job|task|goal|work|that|this|it|everything) is (done|finished|complete"
+    "|completed|over)"
+    "|(to|which [will]|that [will]|and) (finish|complete|end|wrap up|conclude) (chore|job|task"
+    "|goal|work"
+    "|game|episode|it)"
+    "|so [that] (all|everything|both|all of them|all {n} [(thing|target|object|item|of them)]) is "
+    "(delivered|there|done) [(at once|together|in one go|at the same time)])]"
 )
 # Why one opens what is in front.
 _TO_LOOK = (
@@ -176,6 +197,8 @@ _TO_LOOK = (
     "[for [(any|some|more|my)] ({aim:thing}|{aim:things}|target)]"
     "|in search of [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
     "|[.] look for [(any|some|more|my)] ({aim:thing}|{aim:things}|target)"
+    "|so [that] i [(can|will|could)] (see|know|look at|check|find out) (what is|what's) [hidden] "
+    "(in it|inside|there|in there)|so [that] i (can|could) look (inside|in|into it|in it|in there)"
     "|(and|to) (see|check|find out) ((if|whether) (there (is|are)|it (has|holds|contains)"
     "|({aim:thing}|{aim:things}) (is|are)|(anything|something) is) [(any|some|more|hidden)] "
     "[({aim:thing}|{aim:things})]|what is|what's) [hidden] "
@@ -201,7 +224,8 @@ _GO_TO = (
     "|check out|try|call at|look in at|(swing|stop|drop) by|stop at|drop in at)"
 )
 _ENTER = (
-    f"({_GO_TO}|{_GO} (inside|through|through to|through door to)|enter|(slip|duck) (in|into)"
+    f"({_GO_TO}|{_GO} (inside|through|through to|through door (to|into)|across to|across into)"
+    f"|enter|(slip|duck) (in|into)"
     "|(take|use) door to)"
 )
 _BE_AT = (
@@ -257,6 +281,7 @@ def _names(catalog: Catalog) -> dict[str, Any]:
         },
         "waste": dict.fromkeys(("out", "away"), True),
         "load": dict.fromkeys(("it", "them", "this", "my hands full", "a full hand"), True),
+        "target": {"target": True, "target object": True, "target item": True},
         "empty": dict.fromkeys(("empty hands", "an empty hand", "both hands free"), True),
         "places": Names(catalog.receptacle_kinds, several=True),
         "how": {**dict.fromkeys(_UNSEEN, "unseen"), "closed": "closed", "shut": "closed"},
@@ -272,7 +297,9 @@ def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
         f"({verbs}) {_THING} [({ends})] {at} [{_UNDER_WATER}]",
         f"(make|get) {_THING} ({states}) {at}",
         f"use ({_WHICH}|it|this) to ({verbs}) {_THING} [({ends})]",
-        f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at}",
+        f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at} [{_UNDER_WATER}]",
+        f"({verbs}) {_THING} [({ends})] {at} so [that] (it|{{again:thing}}) is [also] ({states}) "
+        "[(as well as|and|besides) [also] ({is}|clean|cool|hot)] [(too|as well)]",
         f"let {_THING} ({verbs}) {at}",
         f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) [({ends})]",
     ]
@@ -380,6 +407,16 @@ def grammar(catalog: Catalog) -> Grammar:
                 "[{side}] hand]",
                 "(take|pick up|grab|hold|get) ({thing}|it) [up] [(here|there)] (in|with|into) "
                 "[(my|the)] [(free|empty|other)] [{side}] hand",
+                f"[(with|in) [my] (free|empty|other) [{{side}}] hand (i|i'll|i will)] {_TAKES} "
+                f"[up] [(only|one|1|next|last|remaining)] {{target}} [{_FROM} ({{place}}|here"
+                f"|there)]"
+                " [(with|in|into) [my] [(free|empty|other)] [{side}] hand]",
+                f"[(with|in) [my] (free|empty|other) [{{side}}] hand (i|i'll|i will)] {_TAKES} "
+                f"{{thing}} "
+                f"[{_FROM} ({{place}}|here|there)]",
+                f"{{thing}} [{_FROM} {{place}}] [(next|first)] [.] which i [(will|now)] {_TAKES} "
+                f"[(with|in|into) [my] "
+                "[(free|empty|other)] [{side}] hand]",
                 "{thing} [(here|there)] come (with me|along [with me])",
                 f"{{thing}} {_LYING} [right] (on|in|at|here|there) [{{place}}] come "
                 "(with me|along)",
@@ -396,8 +433,10 @@ def grammar(catalog: Catalog) -> Grammar:
         (
             "put",
             [
-                f"{_PUT} {_THING} [(down|back|away|off|here|there)] "
-                f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}})",
+                f"{_PUT} {_THING} [(down|back|away|off)] [(here|there)] "
+                f"{_IN} ({_WHICH}|{_BOX}|here|there|it|{{near}}) [{_ALONGSIDE}]",
+                f"{_PUT} {_THING} [down] (in|inside|in it|in there|in here|on it|here|there) [.] "
+                "[right] (beside|next to|with|by|near|alongside|close to) {by:thing}",
                 f"{_PUT} {_THING} [(down|back)] (beside|next to|with|by|near|alongside|close to) "
                 "{by:thing} [{near}]",
                 f"{_THING} go [(back|down|straight)] {_IN} ({_WHICH}|here|there)",
@@ -428,14 +467,18 @@ def grammar(catalog: Catalog) -> Grammar:
         ),
         (
             "bring",
-            [f"(bring|carry|take|deliver) {_THING} [back] [over] (to|into|in|on|onto) "
-             f"({_WHICH}|{{room}}|{_BOX})"],
+            [f"(bring|carry|take|deliver) {_THING} [back] [(over|across|along)] (to|into|in|on"
+             f"|onto) "
+             f"({_WHICH}|{{room}}|{_BOX}) [{_WHY_THERE}]"],
         ),
         (
             "pack",
             [
-                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({_BOX}|it)]",
+                f"(pack|load|stash|pile|stack) {_THING} [{_IN} ({_BOX}|it)] [{_ALONGSIDE}]",
                 f"pack {_THING} up",
+                f"(pack|load|stow|store|stash) {_THING} [away] [{_IN} ({_BOX}|it)] [(along"
+                f"|together)] with "
+                "[(the|my)] other {others:n} [(one|thing|target|object|item)]",
                 f"(put|place) {_THING} (in|into|inside) ({{box:thing}})",
             ],
         ),
@@ -576,6 +619,7 @@ def bare(catalog: Catalog) -> Grammar:
             f"{to} ({{room}}|{_ROOM}) {_PURPOSE} {then}",
             "{room} is up next",
             "(off|over|on|out) to {room} (i|we) go [now|next]",
+            "through door (to|into) {room} [(i|we) (go|walk|head|step)]",
         ],
         "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
         "wait": ["nothing"],

@@ -16,10 +16,14 @@ _THING = (
     "|obstacle|opening|ore|gold|iron|tree|shelf|edge|{who})"
 )
 _GOAL = (
-    "[(that|this|my|its|our|another)] [very] [(last|next|other|remaining|only|nearest|closest"
+    "([(that|this|my|its|our|another)] [very] [(last|next|other|remaining|only|nearest|closest"
+    "|frozen"
+    "|big|bigger|small|smaller"
     "|first|second|level {n}|left|right|open|closed|locked|left hand|right hand|lower|upper)] "
     f"{_THING} [{{n}}] [(of|for) door {{n}}] [(at|in|on) row {{n}} [[.] column {{n}}]] "
-    "[level {n}] [s (row|column|side)] [(then|now|next|again)]"
+    "[level {n}] [s [(left|right|top|bottom|upper|lower)] (row|column|side)] "
+    "[(at|on|in) [(left|right|top|bottom)] (edge|wall|corner|side)] [(then|now|next|again)]"
+    "|(the|that) {n})"
 )
 _NEAR = (
     "[(right|just|directly|finally|again|close|closer|nearer|even closer|straight|one step|1 step"
@@ -66,21 +70,41 @@ _SERVES = (
     f"(draw|lure|lead) {_WHO} away [from {_GOAL}]",
     f"(get|keep) [further] away from {_GOAL}",
 )
-_AREA = (
+AREA = (
     "[(this|that|my)] [(middle|next|first|last|left|right|left hand|right hand|top|bottom|upper"
     "|lower|northern|southern|eastern|western|far|other|same|narrow|dead|empty|free|open)] "
     "(room|area|corner|corridor|passage|nook|niche|pocket|gap|opening|doorway|alcove|dead end"
     "|hallway|chamber|wall|edge|row|column|hideout|lane|aisle|border)"
 )
 _THROUGH = (
-    "[(deeper|further|back|straight|again|once more)] (into|in|through|along|across|behind|past"
-    f"|towards|toward|beside|around) {_AREA} [(behind|by|at|along|near|next to) {_GOAL}]",
-    f"[back] (beside|next to|behind|past|around|away from|closer to|nearer to|in front of|up to) "
+    "[(deeper|further|back|straight|again|once more|safely|well|hidden)] (into|in|through|along"
+    "|across|behind|past"
+    f"|towards|toward|beside|around) {AREA} [(behind|by|at|along|near|next to) {_GOAL}]",
+    f"[(back|safely|hidden|well|right)] (beside|next to|behind|past|around|away from|closer to"
+    f"|nearer to|in front of|up to) "
     f"{_GOAL}",
     f"(to|into) {_GOAL} s (row|column)",
+    "(towards|toward|after|into|onto) (it|them|him|her)",
+    f"(out of|from|leaving) {AREA}",
+    f"on (my|the) way (to|into|towards) ({_GOAL}|{AREA})",
 )
 _WHILE = f"while {_WHO} ({_PASS}|(be|is) {{there}}|wake up|hold {_GOAL} [down]|wait|take {_GOAL})"
 _OPEN = f"so [that] ({_GOAL} (stay|remain|be|keep) open [for {_WHO}]|{_WHO} [(can|may)] {_PASS})"
+# What one sees there, and what one hopes that others do.
+_LOOKS = (
+    f"(to|and|and i|so i can) (look around|(have|take|get) [(a|another|one)] [(good|better|quick)] "
+    f"(look|peek) [(around|there|(at|of|around|behind|into) ({_GOAL}|{AREA}))]"
+    f"|(look|peek|check) (around|behind|into|beyond) ({_GOAL}|{AREA})"
+    "|(see|check|find out|look) (what|who|if anything|if anybody|whether anybody|whether anything)"
+    f" (is|lie|hide|wait|stand) [(there|here|(around|behind|beyond|in|past|on) ({_GOAL}|{AREA})"
+    "[(at|in|on) (row|column) {n}])])",
+    f"[to] [get] [for] [a] better (view|look) (of|at) ({_GOAL}|{AREA}|middle|rest|map|field)",
+    "(and|to) hide [(there|in there|in it)]",
+)
+_HOPES = (
+    f"and hope [that] {_WHO} (come|come back|return|join in|join me|help|do same|load too|load as"
+    " well|turn back|follow|do so [too]|(do|will) [too])",
+)
 _TAIL = Grammar(
     {
         "aim": [
@@ -92,15 +116,42 @@ _TAIL = Grammar(
             f"(which [will]|that [will]|and that [will]|and it [will]|and) ({way})"
             for way in _BRINGS
         ]
-        + [_WHILE, _OPEN, f"and (keep|hold) {_GOAL} (open|down) [for {_WHO}]", _ALONE],
+        + [
+            _WHILE,
+            _OPEN,
+            *_LOOKS,
+            *_HOPES,
+            f"and (keep|hold) {_GOAL} (open|down) [for {_WHO}]",
+            _ALONE,
+        ],
         "result": list(_BRINGS),
         "through": list(_THROUGH),
     },
     {"who": {}, "there": {"gone": 1, "across": 1, "through": 1, "there": 1, "near": 1, "here": 1}},
     courtesy=False,
 )
+# What leads to a move: "close the gap to the runner by", "into the room:".
+_LEAD = Grammar(
+    {
+        "by": [
+            f"[(i|i'll|i will|let me|let us|let's)] ({way}) by"
+            for way in (*_BECOMES, *_SERVES, f"(guard|watch|block|shield|protect) {_GOAL}",
+                        "(guard|watch|block|corner) {who}")
+        ],
+        "to": [f"[(now|next|so)] ({way})" for way in (*_THROUGH, f"(towards|toward) {_GOAL}")],
+        "and": [
+            f"[(i|i'll|i will|let me|let's)] (leave|keep) {_GOAL} (locked|lock|closed|shut|alone"
+            "|behind|as it is|where it is|in place) and",
+            f"[(i|i'll|i will|let me|let's)] (leave|exit) {AREA} and",
+        ],
+    },
+    {"who": {}},
+    courtesy=False,
+)  # fmt: skip
+_LED = re.compile(r"(?<= by) (?=\w+ing\b)|(?<= and) |[:,] ")
 _CUT = re.compile(
-    r",? (?=(?:to|and|so|which|that|while|into|in|through|along|across|behind|past|towards?|beside"
+    r",? (?=(?:to|and|so|out|from|leaving|safely|hidden|well|right|after|onto|for|which|that"
+    r"|while|into|in|through|along|across|behind|past|towards?|beside"
     r"|around|back|deeper|further|next|away|closer|nearer|up|alone|by|on|single|without|at|once"
     r"|straight|as|puts?|brings?|gets?|takes?|moves?|places?|sets?|leaves?|carries|leads?|lines?"
     r"|draws?|closes?|shortens?|narrows?)\b)"
@@ -111,7 +162,8 @@ _MOST = 12  # places where a tail may begin
 _THOUGHT = re.compile(r"(?:going |to )?\w+")
 # "Push the box into the corner" does not say which way.
 _WAY = re.compile(
-    r"\b(?:north|south|east|west|up|down|left|right)(?:wards?|ern)?\b"
+    r"\brow \d+,? (?:and )?column \d+|\b(?:north|south|east|west|up|down|left|right)(?:wards?"
+    r"|ern)?\b"
     r"|\b(?:stay|wait|remain|hold|stand|keep|still|hide|freeze)(?:ing)?\b"
 )
 _FITS = {
@@ -123,7 +175,20 @@ _FITS = {
 
 
 def without_aim(plain: str, who: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence without what may follow a move in it, the longest first."""
+    """A sentence without what may follow a move in it, or lead to it, the longest first."""
+    yield from _headed(plain, who)
+    for k, led in enumerate(_LED.finditer(plain)):
+        if k >= _MOST:
+            return
+        rest, lead = plain[led.end() :], _ARTICLES.sub("", plain[: led.start()])
+        said = {reading.meaning for reading in _LEAD.read(lead, {"who": who})}
+        if rest and (said & {"by", "and"} if led[0] == " " else "to" in said):
+            yield rest
+            yield from _headed(rest, who)
+
+
+def _headed(plain: str, who: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence without what may follow a move in it."""
     for k, cut in enumerate(_CUT.finditer(plain)):
         head, tail = plain[: cut.start()], plain[cut.end() :]
         if k >= _MOST or not head:
@@ -139,7 +204,9 @@ _SIDE = (
 )
 _THAT_WAY = re.compile(
     r"(?<=\bi )(?P<go>(?:go|walk|head|move|step|run|continue|proceed)(?: over| back| on)?)"
-    r" (?:that|this) (?:way|direction)\b",
+    r" (?:that|this) (?:way|direction)\b"
+    r"|(?<=\bso )(?P<i>i |i'll |let me )?(?P<step>(?:go|walk|head|move|step)(?: over| back)?)"
+    r" there\b(?=[.!]*$)",
     re.I,
 )
 _MOST_CHARACTERS = 400
@@ -157,7 +224,8 @@ def that_way(text: Any) -> Any:
     ways = {_TO_SIDE.get(side, side) for side in sides}
     if len(ways) != 1 or _THAT_WAY.search(text, found.end()):
         return text
-    return f"{text[: found.start()]}{found['go']} {ways.pop()}{text[found.end() :]}"
+    go = found["go"] or f"{found['i'] or ''}{found['step']}"
+    return f"{text[: found.start()]}{go} {ways.pop()}{text[found.end() :]}"
 
 
 def _meaning(tail: str, who: Mapping[str, Any]) -> str:

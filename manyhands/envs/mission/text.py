@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, how_to_answer
+from manyhands.core.answers import REASON, Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
@@ -290,14 +290,16 @@ def wait_for(slot: str) -> tuple[str, ...]:
         "(way|side|room|direction|exit)|(one|1) of us)]|make (a|its|his|her|their) [next] move"
         "|run into me|(flush|drive|chase|force) (it|him|her|them) [(out|back)] "
         "[(to|into|towards) me]"
-        "|do the (chasing|work|hunting|running))"
+        "|do the (chasing|work|hunting|running)|wake [up]|thaw|(can|be able to) (act|move) [again]"
+        "|(act|move) again|recover|unfreeze)"
     )
     there = (
         "(closer|near|nearer|here|there|ready|in place|in position|beside me|next to me|gone|past"
         "|close [enough]|adjacent|out of the way|beside it|next to it|back|done)"
     )
     return (
-        f"{stay} [for] {who} [to {come}]",
+        f"[(stay|stay put|stay here|stay right here|remain here|stand still) and] {stay} [for] "
+        f"[frozen] {who} [to {come}]",
         f"{stay} (until|till) {who} ({come}|(is|be|has|have|get) {there}|has (moved|passed|left"
         "|arrived|come) [(on|away|off|by|past)])",
         f"{stay} and (let|allow) {who} [to] {come}",
@@ -315,6 +317,7 @@ def wait_for(slot: str) -> tuple[str, ...]:
 _OPENING = re.compile(r"(?:now|for now|first|just|again|once more)\b[,:]? +(?=\w)")
 _CLOSING = (" again", " once more", " once again", " one more time", " for now", " now")
 _NO_COMMA = re.compile(r"^no[,:] ")  # "no, move" is not "no move"
+_ITS = re.compile(r"\b(food|fruit|apple|\d+)'s\b")  # "the food's left side"
 _JUST = re.compile(
     r"\b((?:i'll|i will|i'm going to|let me|let's|we'll)) (?:just|now|first) (?=\w)"
     r"|^(i) (?:just|now) (?=\w)"
@@ -328,6 +331,7 @@ def opened(plain: str) -> str:
     if _OPENING.match(plain):
         plain = _OPENING.sub("", plain, count=1)
     plain = _NO_COMMA.sub("no . ", plain)
+    plain = _ITS.sub(r"\1 s", plain)
     plain = _JUST.sub(lambda found: f"{found[1] or found[2]} ", plain)
     ends = (end for end in _CLOSING if plain.endswith(end))
     rest = next((plain[: -len(end)] for end in ends), plain)
@@ -394,11 +398,13 @@ _SOME = (
 _THING = "(food|fruit|apple|berry|meal|crop|harvest|item|snack)"
 # What one may go towards.
 _GOAL = (
-    f"([(the|that|a|this)] [(other|{{which:sided}})] [level {{to_level:n}}] {_THING} [(of|at"
+    f"([(the|that|a|this)] [(other|big|bigger|small|smaller|{{which:sided}})] [level "
+    f"{{to_level:n}}] {_THING} [(of|at"
     "|with) level {to_level:n}] "
     "[(at|on|in)] [row {to_row:n} [and|.] column {to_column:n}|{to_row:n} {to_column:n}|row "
     "{to_row:n}]"
-    "|(one|1|food) (on|to|at) [(my|the)] {which:way} [side]|{to_player:player})"
+    "|(one|1|food) (on|to|at) [(my|the)] {which:way} [side]|{to_player:player}"
+    "|(the|that|this) {to_level:n})"
 )
 _APPROACH = "(approach|go after|close in on|get closer to|get near|aim for|make for)"
 _TOWARDS = (
@@ -414,7 +420,8 @@ _BESIDE = (
 )
 _FOOD = (
     f"({_SOME} [level {{level:n}}] {_THING} {_LEVEL} {_BESIDE}|it|this|that [up]"
-    f"|(the|that) (one|1) {_BESIDE}) [(now|first|right now|right away|at once|immediately)]"
+    f"|(the|that) (one|1) {_BESIDE}|(the|that|this) {{level:n}} {_BESIDE}) [(now|first|right now"
+    f"|right away|at once|immediately)]"
 )
 _TAKE = (
     "(load|take|collect|gather|pick|pick up|eat|harvest|grab|forage|fetch|lift|get|reap|pluck|bag"
@@ -452,6 +459,11 @@ GRAMMAR = Grammar(
             f"(take|enter|occupy|reach|step on|stand (on|at)) {_PLACE} [(beside|next to) {_GOAL}]",
             f"{_GO} [over|back] (to|onto|into) {_PLACE} (beside|next to) {_GOAL}",
             f"(join|follow|help) {{who:player}} [.] [{_GO}] {{way}}",
+            f"(follow|continue after|go after) ({{who:player}}|it|him|her|them) [.] [back] "
+            f"([(one|1|a)] {_CELL} {{way}}|{{way}} [(one|1|a)] [{_CELL}]) [again]",
+            f"(one|1|another) {_CELL} {{way}} [again] (after|behind) ({{who:player}}|it|him|her)",
+            f"[again] {_GO} {_FAR} {{way}} [(one|1|a)] [{_CELL}] (after|behind) ({{who:player}}|it"
+            "|him|her)",
             f"[{_GO}] {{way}} [.] (into|onto) ({{who:player}} s|{{who:owner}}) "
             "(cell|square|spot|place)",
             f"({_GO} (to|onto|into)|take|enter|occupy) {NEXT_CELL}",
@@ -498,6 +510,8 @@ GRAMMAR = Grammar(
             f"({_GO} [(to|onto|into)]|get to|take|enter|occupy) [(the|a)] (cell|square|spot|tile) "
             f"(beside|next to|adjacent to|{{of:way}} of|{{of:near}}) {_GOAL}",
             f"({_GO}|get) (to|on|onto) [the|its] {{of:way}} side of {_GOAL}",
+            f"{_GO} [back] [(to|onto|into)] (cell|square|spot|place|position) (on|at|to|by) "
+            f"{_GOAL} s {{of:way}} [side]",
         ],
         STAY: [
             *WAITING,
@@ -551,7 +565,7 @@ GRAMMAR = Grammar(
             "(1|one) over to [the|my] {way} [side]",
             f"(1|one|a) {_CELL} {{way:near}} [me]",
             "[(northern|southern)] {way:sided} (cell|square|spot)",
-            f"{{way}} [.] {_PLACE}",
+            f"{{way}} [again] [.] [to] {_PLACE}",
         ],
         "towards": [
             f"[straight|due] {{way}} {_FAR} ({_TOWARDS})",
@@ -597,6 +611,9 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
             readings = readings or GRAMMAR.read(opened(head), slots)
         for reading in readings:
             action = _named(mission, state, agent, reading)
+            # "I stand beside the food now": where one is.
+            if answer.kind == REASON and action == _NOT_NEAR:
+                continue
             if isinstance(action, str):
                 reason = reason or action
             else:
@@ -747,7 +764,10 @@ def _beside(
         fits = [action for action in fits if "unless" not in told[action]]
     if len(fits) == 1:
         return fits[0]
-    return "say which way" if fits else "that is not one step away"
+    return "say which way" if fits else _NOT_NEAR
+
+
+_NOT_NEAR = "that is not one step away"
 
 
 def _food_at(state: MissionState, agent: int, way: int) -> bool:

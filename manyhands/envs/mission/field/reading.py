@@ -12,7 +12,7 @@ from manyhands.core.answers import REASON, Answer, decide
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import TIME, WAITING
-from manyhands.envs.mission.aims import that_way, without_aim
+from manyhands.envs.mission.aims import AREA, that_way, without_aim
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name
 from manyhands.envs.mission.field.look import (
@@ -157,7 +157,15 @@ _WAYS = {
 }
 _DOOR = "[(the|that)] door [{hold:n}]"
 _PLANT = "(apple|tree|fruit|crop|orchard|patch|patches|food|harvest)"
-_REST = "(stay|wait|remain|hold|stand|hold still|keep still|stand still|stay put|do nothing|pause)"
+_REST = (
+    "(stay|stay right here|wait|remain|hold|stand|hold still|keep still|stand still|stay put"
+    "|do nothing|pause)"
+)
+_LAST = (
+    "(for|out) [(the|my|these|those)] [{n}] (last|final|remaining|next|other) [{n}] "
+    "[(frozen|idle|waiting)] (step|turn)"
+)
+_BESIDE = "(beside|next to|alongside)"
 _GROWS = (
     f"{_REST} {TIME} [and] (let|to let|so that|so) {_PLANT} [can] (grow|regrow|ripen|recover) "
     "[back] [again]",
@@ -177,6 +185,12 @@ _STAY = [
     "(stay|remain|wait) in my (cell|place|room)",
     HOLD,
     "hold my place",
+    f"(stay|wait|remain|hold) [(here|put|still|right here)] [on|at|in] [{PLACE}] {_LAST}",
+    f"(stay|remain|wait|hold|stand) [here] [(at|on|in)] {PLACE} {TIME}",
+    f"{_REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
+    f"{TIME}",
+    f"(keep|hold) my (position|place|ground|spot) [right] {_BESIDE} ([(the|my)] [(frozen|tagged)] "
+    f"{{frozen:who}}|it|him|her|them) {TIME}",
     "[(keep|stay|remain|be|hold|sit)] (motionless|quiet|still|silent|immobile|unmoving) "
     f"[(here|where i am)] {TIME}",
     "(hold|stand|keep) my (ground|place|spot) [here]",
@@ -274,6 +288,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"{_GO} {_FAR} (into|in|to) [(the|this|that|my)] (nook|niche|corner|passage"
                     "|pocket|gap|opening|room|area|cell|dead end) (on|to|in) [(the|my)] {way} "
                     "[side] [of me]",
+                    f"(leave|exit|quit|(come|get|go|slip) out of) {AREA} (by|through|via|to|towards"
+                    "|on|in) [the] {way} [(side|exit|way|end|opening)]",
                     "[my] next stop is ({NEXT})".replace("{NEXT}", NEXT_CELL),
                     f"(1|one|a) {_CELL} [to] [the] {{way}} (bring|take|put|get|move) me "
                     "[(closer|nearer|next)] [(to|towards|away from|beside)] {prey:who}",
@@ -343,6 +359,8 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                   ("join", [f"{{way}} to {_WHOSE}"]),
                   ("go", ["{way} {same:arrow}", "{way:arrow} {same:way}",
                           f"to {_PART}",
+                          "[(further|on|onward|deeper|back|further on)] (along|down|through|into|in"
+                          f"|up) {AREA} (to|on|in|towards) [(my|the)] {{way}} [side] [of me]",
                           "[out of the way] {way} [into the corner]",
                           "{way} [(along|through)] the (corridor|passage|hallway)",
                           "[(up|down|over|back|on)] to (row {row:n}|column {column:n})",
@@ -607,8 +625,12 @@ def _named(
         code, row, column = _first(look, plan.beams["mine"].length)
         if code not in values["ore"] or not _is_at(values, row, column):
             return "there is no such ore ahead of you"
-    if "who" in values and not any(
-        body.number in values["who"] and _reached(mission, look, name, body) for body in look.others
+    aimed = {"who", "side", "row", "pair_row"} if name in plan.beams else {"who"}
+    if aimed & set(values) and not any(
+        body.number in values.get("who", (body.number,))
+        and _reached(mission, look, name, body)
+        and _is_there(look, values, body)
+        for body in look.others
     ):
         return f"nobody of that name is where your {name} reaches"
     if name in ("lock", "unlock") and "lock" in plan.verbs:
@@ -629,6 +651,14 @@ def _faces(look: Look, reading: Reading) -> bool:
 def _stays(look: Look, values: dict[str, Any]) -> int | str:
     """Staying, if the agent is where a reading says."""
     own = look.own
+    # To stay near one who can walk is to follow it.
+    if "frozen" in values and not any(
+        one.number in values["frozen"]
+        and one.out
+        and abs(one.row - own.row) + abs(one.column - own.column) == 1
+        for one in look.others
+    ):
+        return "nobody of that name is frozen beside you"
     if own.row < 0 or not {"held", "thing", "row", "pair_row"} & set(values):
         return 0
     if "held" in values:
@@ -666,6 +696,13 @@ def _first(look: Look, length: int) -> tuple[int, int, int]:
         if int(look.cells[row, column]) in (GOLD, IRON):
             return int(look.cells[row, column]), row, column
     return -1, -1, -1
+
+
+def _is_there(look: Look, values: dict[str, Any], body: Any) -> bool:
+    """Whether a body is on the side and the cell that a reading tells."""
+    if "side" in values and _side(look.own, body.row, body.column, int(values["side"])) <= 0:
+        return False
+    return _is_at(values, body.row, body.column)
 
 
 def _reached(mission: Mission, look: Look, verb: str, body: Any) -> bool:

@@ -15,6 +15,17 @@ WHO = (
     "(whoever is (ahead|in front|in front of me|in range)|them|em|him|her|(the|that) [other] {who}"
     "|{who}|the other|everyone|everybody|whoever is there)"
 )
+_SIDE = (
+    "[right] (near|beside|around|next to) me"
+    "|[in [the] (cell|square)] (to|on|at) [(my|the)] {side:way} [side] [of me]|{side:way} of me"
+    f"|{{side:near}} me|{PLACE}|(at|on|in) [the] [{{edge:way}}] (edge|wall|corner|border)"
+)
+_PREY = (
+    f"({WHO}|it) [(now|right away|right now|at once)] [(who|which|that) is] [{_SIDE}] "
+    "[[.] [(while|when|as|with)] [(it|him|her|them|{who})] [is] [still] (cornered|trapped|stuck"
+    "|in reach|within reach)|before [(it|he|she|they|{who})] [can] (slip away|escape|get away|run"
+    "|run away|flee|leave|move [away|on]|go)]"
+)
 _HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
 _DOORS = "[(of|for|to) door {door:n}]"
 # Verb -> its patterns; others have their own name, and are aimed as beams are.
@@ -62,7 +73,9 @@ VERBS = {
               f"(clean|wash) (away|up|off) [(the|this|some)] (dirt|pollution|waste) {AHEAD}",
               f"(fire|shoot|use|send out) [(the|my|a)] (cleaning beam|clean beam|clean) "
               f"[(at|on|into) [the] [dirty] (river|water|dirt|pollution|waste)] {AHEAD}"],
-    "tag": [f"(tag|touch|freeze) {WHO} [who is] [right] [(near|beside|around|next to) me]",
+    "tag": [f"(tag|touch|freeze) {_PREY}",
+            f"(use|apply) [(the|my)] tag (on|against|to) {_PREY}",
+            "tag [now] [.] with {who} (cornered|trapped|in reach|within reach|beside me)",
             "tag all [(near|beside|around) me]"],
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {AHEAD}"
              f" [(at|on) {PLACE}]",
