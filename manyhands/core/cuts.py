@@ -127,6 +127,12 @@ _NO_TAIL = re.compile(
     r"|\bfunny\b|\band\b.*\bare\b",
     re.I,
 )
+# "... wins the game for player_1".
+_THEIR_GAIN = re.compile(
+    rf"\b(?:wins?|game|match|pot|four|three)\b.* for (?:{_OTHER}|him|them)\b"
+    rf"|\bgives (?:{_OTHER}|him|them)\b",
+    re.I,
+)
 _CHEERING = re.compile(r"\A\W*(?:yeah|yes|right|sure|oh|great|of course)\b", re.I)
 _THEN = r"(?::|\s*(?:->|=>|\u2192)|\s--?|\s*[\u2013\u2014])\s+"
 CUTS = (
@@ -254,7 +260,7 @@ CUTS = (
             rf"|next step|plan|goal|(?:only |most )?{_SENSIBLE}))\b[^?]*)",
             re.I,
         ),
-        unless=(NO_HELP,),
+        unless=(NO_HELP, _THEIR_GAIN),
     ),
     # "North seems to be the shortest way to the food".
     _Cut(
