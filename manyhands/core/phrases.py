@@ -157,7 +157,8 @@ HEAD = (
     "my vote (is|goes) (for|to)",
     "(put me down|count me in|mark me down) for",
     "here (i|we) go",
-    "(time (to|for)|to|so|okay|ok|alright|all right|sure|well|hm|hmm|very well|fair enough|no rush)",
+    "(time (to|for)|to|so|okay|ok|alright|all right|sure|well|hm|hmm|very well|fair enough"
+    "|no rush)",
     "(well then|here goes|steady as she goes|no worries|no problem|not to worry|my turn)",
     "without further ado",
     "(yes|yeah|yep|thanks|thank you|hello|hi|hey) [everyone|all|partner|friend|team|there]",

@@ -47,7 +47,8 @@ def step_effects(game: Volleyball, nose: Any, left: Any, up: Any) -> dict[str, s
     for name, (number, effect) in orders.steps(game).items():
         row = np.array(orders.digits_of(game.bins, number)) / (game.bins - 1)
         right, down = np.sign(rotors[:, 1]) @ row, -np.sign(rotors[:, 0]) @ row
-        lift = f"{row.sum() / weight:.1f} of your weight" if row.any() else "you fall"
+        share = f"about {row.sum() / weight:.1f} of your weight"
+        lift = share if row.any() else "about none of your weight: you fall"
         parts = [f"{effect}, {lift}"]
         if max(abs(right), abs(down)) > _EVEN:
             way = down * nose - right * left

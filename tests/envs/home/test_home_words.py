@@ -276,7 +276,9 @@ class Reader:
         env, out = self.env, self.out
         for line in self.lines:
             found = re.match(
-                r"player_(\d) (?:is|was (\d+) steps? ago) (?:in|at) (.+), holding (.+)\.$", line
+                r"player_(\d) (?:is|was (\d+) steps? ago) (?:in|at) (.+), holding (.+?)"
+                r"(?:, and has left this room)?\.$",
+                line,
             )
             if not found:
                 continue
