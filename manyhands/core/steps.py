@@ -64,7 +64,8 @@ _LEAD = re.compile(
 )
 # Behind a step: where it leads, or its reason; how far it goes, or how, may make it another one.
 _LEADS = re.compile(
-    rf"\A\s*(?:\Z|[,;.!]|(?:to|so|and|because|since|as (?:it|the|there|i|my)|towards?|into|onto"
+    rf"\A\s*(?:\Z|[,;.!]|(?:to(?! the (?:bottom|top|end|last)\b)|so|and|because|since"
+    rf"|as (?:it|the|there|i|my)|towards?|into|onto"
     rf"|out of|along|past|behind|under|beside|from|away|through|for|at full speed|by one|now"
     rf"|(?:a|one) (?:\w+ )?{_CELLS}|{_CELLS}|the (?:corridor|hallway|row|column|path"
     rf"|tunnel|lane|aisle)|puts|brings"

@@ -23,6 +23,7 @@ NONE = [
     "One step left.",
     "Right again.",
     "One step north is blocked.",
+    "Go down to the bottom cell of my side.",
     "One step north is the wall.",
     "I walk up to the box.",
     "I step right beside the tree.",
