@@ -328,7 +328,8 @@ _FACTS = tuple(
     (re.compile(pattern, re.I), words)
     for pattern, words in (
         (
-            r"\blies?\b(?=\W+(?:in|on|at|by|near|beside|behind|around|beyond|under|next|right|ahead|there|straight"
+            r"\blies?\b(?=\W+(?:in|on|at|by|near|beside|behind|around|beyond"
+            r"|under|next|right|ahead|there|straight"
             r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
             "is",
         ),
