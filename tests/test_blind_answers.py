@@ -45,8 +45,7 @@ def situation(line: dict[str, Any]) -> tuple[Env[Any], Any, int]:
     for t, said in enumerate(line["play"]):
         rows = no_actions(env)
         for agent, words in zip(np.flatnonzero(frame.acting), said, strict=True):
-            offered = env.choices(frame.state, int(agent))
-            rows[agent] = next(c.action for c in offered if words in (str(c), c.text))
+            rows[agent] = env.parse(words, frame.state, int(agent))
         frame = stepper(env).step(data, t, frame.state, rows)
     return env, frame.state, line["agent"]
 

@@ -510,12 +510,14 @@ class KitchenSkills:
             said = {**said, "pot": self._pot_like(verb, said, perception)}
         if said.get("also", said.get("pot")) != said.get("pot"):
             raise IllegalAction(f"that is pot {said['pot']}")
-        if perception is not None and said.get("pot", "A") not in self._pots_of(said, perception):
-            raise IllegalAction(f"pot {said.get('pot', 'A')} is not like that")
-        known = f"the pots are {pots}"
+        known, pot = f"the pots are {pots}", said.get("pot", "A")
+        if pot not in self._pots:
+            raise IllegalAction(known)
+        if perception is not None and pot not in self._pots_of(said, perception):
+            raise IllegalAction(f"pot {pot} is not like that")
         if verb == "start" and self._config.dynamics != "manual":
             known = "pots start by themselves with the third ingredient"
-        return self._named(f"{verb} pot {said.get('pot', 'A')}", known)
+        return self._named(f"{verb} pot {pot}", known)
 
     def _only(self, verbs: tuple[str, ...], perception: np.ndarray | None) -> int:
         """The one skill of some verbs that is possible."""

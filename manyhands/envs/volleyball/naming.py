@@ -188,10 +188,7 @@ def form(skills: VolleyballSkills, kind: int, word: str) -> Form:
     """All skills of one kind as one line: `word` is what one of them does."""
     names = "xyz" if kind in (GO, SET) else "xy"
     goals = skills.goals[skills.kinds == kind]
-    ranges = {
-        n: (_round(float(v.min())), _round(float(v.max())))
-        for n, v in zip(names, goals.T, strict=False)
-    }
+    ranges = {n: (_round(v.min()), _round(v.max())) for n, v in zip(names, goals.T, strict=False)}
     effect = "fly there, about 1 s for 1 m, 2 s for 4 m" if kind == GO else word
     places = ", ".join(f"{{{n}}}" for n in names)
     return Form(f"{VERBS[kind]} ({places})", f"{effect}; {listed(skills, kind)}", ranges)
@@ -200,16 +197,15 @@ def form(skills: VolleyballSkills, kind: int, word: str) -> Form:
 def listed(skills: VolleyballSkills, kind: int) -> str:
     """The places of a kind: "x -0.9 or -1.8, y -0.75 or 0.75", and those of them that go together,
     where not all do."""
-    goals = skills.goals[skills.kinds == kind]
     names = "xyz" if kind in (GO, SET) else "xy"
-    if kind != SPIKE:
-        return _values(names, goals)
-    across: dict[tuple[float, ...], list[float]] = {}
-    for x in sorted({_round(float(x)) for x in goals[:, 0]}):
-        ys = sorted(_round(float(y)) for y in goals[np.abs(goals[:, 0] - x) < 1e-3, 1])
-        across.setdefault(tuple(ys), []).append(x)
+    places = {tuple(map(_round, goal[: len(names)])) for goal in skills.goals[skills.kinds == kind]}
+    beside: dict[tuple[tuple[float, ...], ...], list[float]] = {}
+    for x in sorted({place[0] for place in places}):
+        others = tuple(sorted(place[1:] for place in places if place[0] == x))
+        beside.setdefault(others, []).append(x)
     return "; ".join(
-        _values(names, np.array([[x, y] for x in xs for y in ys])) for ys, xs in across.items()
+        _values(names, np.array([(x, *other) for x in xs for other in others]))
+        for others, xs in beside.items()
     )
 
 
@@ -217,7 +213,7 @@ def _values(names: str, goals: np.ndarray) -> str:
     # Numbers mean the nearest of these: "z 1.6 to 2.4" would seem to hold 2.
     parts = []
     for n, column in zip(names, goals.T, strict=False):
-        values = sorted({_round(float(value)) for value in column})
+        values = sorted({_round(value) for value in column})
         few = len(values) <= LISTED
         told = names_of([f"{value:g}" for value in values])
         parts.append(f"{n} {told}" if few else f"{n} {values[0]:g} to {values[-1]:g}")
@@ -238,4 +234,4 @@ def _agrees(numbers: Sequence[float] | None, place: np.ndarray, within: float = 
 
 
 def _round(value: float) -> float:
-    return round(value, 2)
+    return round(float(value), 2)
