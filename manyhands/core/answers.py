@@ -78,6 +78,7 @@ def decide(
     what: str = "action",
     limit: int = MAX_ANSWER,
     me: str = "",
+    written: Any = None,
     calm: Callable[[str], bool] = is_reason,
     remarks: Remarks = REMARKS,
 ) -> Any:
@@ -91,6 +92,8 @@ def decide(
         what: an action is called so in errors.
         limit: the most characters that are read.
         me: the name of the player who answers: "player_0 bets" is "I bet", said by itself.
+        written: the answer as it was written, where `text` has names in place of its pronouns; a
+            refusal quotes it.
         calm: whether the reason that is given for an action leaves it as it is.
         remarks: what may stand beside an action that is no sentence.
 
@@ -140,7 +143,10 @@ def decide(
     if unread.ways:
         unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
     why = _misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
-    raise refuse(f"{quoted(unread.text)} names no {what}" + (f": {why}" if why else ""))
+    shown = unread.text
+    if isinstance(written, str) and normalise(shown) not in normalise(written):
+        shown = written
+    raise refuse(f"{quoted(shown)} names no {what}" + (f": {why}" if why else ""))
 
 
 def _differs(text: str, action: Any, mean: Callable[[Answer], Any]) -> bool:

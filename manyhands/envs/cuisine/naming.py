@@ -5,12 +5,10 @@ the reader then checks as any other; where no place or more than one is meant, t
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import quoted
 from manyhands.core.pronouns import MOST
 from manyhands.core.words import tokens
 from manyhands.envs.cuisine.phrases import LONGEST, item_words, place_words
@@ -58,17 +56,6 @@ def with_places(cuisine: Cuisine, facts: Facts, agent: int, text: Any) -> Any:
     for pattern, place_of in ((_FREE, _free), (_WITH, _holding), (_THIS, _here), (_HERE, _here)):
         text = _renamed(cuisine, facts, agent, text, pattern, place_of)
     return _ranked(cuisine, text)
-
-
-def own_words(reason: str, text: Any) -> str:
-    """A refusal that quotes the answer itself, not the names put into it."""
-    found = re.match(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", reason)
-    if found is None or not isinstance(text, str):
-        return reason
-    said = str(ast.literal_eval(found[0])).removesuffix("...")
-    if " ".join(said.split()).lower() in " ".join(text.split()).lower():
-        return reason
-    return quoted(text) + reason[found.end() :]
 
 
 def _renamed(

@@ -21,7 +21,7 @@ from manyhands.core.grammar import Reading
 from manyhands.core.pronouns import before_it, named
 from manyhands.core.words import tokens
 from manyhands.envs.cuisine.menu import Book
-from manyhands.envs.cuisine.naming import own_words, with_places
+from manyhands.envs.cuisine.naming import with_places
 from manyhands.envs.cuisine.phrases import LONGEST, OTHER, grammar_of, item_words, place_words
 from manyhands.envs.cuisine.state import MOST_WAITING, STORE, TABLE, TOOLS, CuisineState, actions_of
 
@@ -143,7 +143,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
     def refusal(reason: str) -> str:
         said = [short_words(cuisine, facts, agent, action) for action in open_]
-        return f"{own_words(reason, text)}. Open to you: {instead(text, said, SHOWN)}."
+        return f"{reason}. Open to you: {instead(text, said, SHOWN)}."
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")
@@ -168,7 +168,7 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
     listed = (short_words(cuisine, facts, agent, action) for action in open_)
     said = _with_names(cuisine, facts, agent, text, listed)
-    return int(decide(said, mean, refuse, me=cuisine.agents[agent]))
+    return int(decide(said, mean, refuse, me=cuisine.agents[agent], written=text))
 
 
 _OF_IT = (

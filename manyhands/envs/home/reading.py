@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
@@ -136,21 +135,7 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
     listed = (short_words(home, facts, agent, action) for action in open_)
     told = _transcript(text)
     said = with_names(home, facts, agent, told, listed)
-    try:
-        return int(decide(said, mean, refuse, me=home.agents[agent]))
-    except IllegalAction as refused:
-        if said == told or not refused.reason.startswith(("'", '"')):
-            raise
-        raise _quoting(refused, lambda: decide(told, mean, refuse, me=home.agents[agent])) from None
-
-
-def _quoting(refused: IllegalAction, again: Callable[[], Any]) -> IllegalAction:
-    """A refusal that quotes the words that were written, not the names that stand in for them."""
-    try:
-        again()
-    except IllegalAction as other:
-        return other if other.reason.startswith(("'", '"')) else refused
-    return refused
+    return int(decide(said, mean, refuse, me=home.agents[agent], written=told))
 
 
 def _is_at(home: Home, facts: Facts, agent: int, reading: Reading) -> bool:

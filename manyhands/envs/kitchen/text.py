@@ -551,7 +551,7 @@ def parse(kitchen: Kitchen, text: Any, state: KitchenState, agent: int) -> int:
     seen = Seen(agent, here, own.facing, own.held, tuple(beside), tuple(offered), pots)
     me = kitchen.agents[agent]
     said = with_names(text, seen) if isinstance(text, str) else text
-    return int(decide(said, lambda answer: mean(answer, seen), refuse, me=me))
+    return int(decide(said, lambda answer: mean(answer, seen), refuse, me=me, written=text))
 
 
 # ---- the true state ------------------------------------------------------------------------------

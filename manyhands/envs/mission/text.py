@@ -627,7 +627,7 @@ def parse(mission: Mission, text: Any, state: MissionState, agent: int) -> int:
             raise refuse(_why(mission, state, agent, action))
         return action
 
-    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent]))
+    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent], written=text))
 
 
 def offered_action(offered: Sequence[Choice], plain: str) -> int | None:

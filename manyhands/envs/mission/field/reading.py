@@ -525,7 +525,7 @@ def parse(mission: Mission, text: Any, state: FieldState, agent: int) -> int:
             raise refuse(_why(mission, look, agent, action))
         return action
 
-    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent]))
+    return int(decide(that_way(text), mean, refuse, me=mission.agents[agent], written=text))
 
 
 def _slots(mission: Mission, agent: int) -> dict[str, Any]:
