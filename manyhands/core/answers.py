@@ -32,6 +32,7 @@ from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.frames import framed
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.verdict import COUNTED, verdicts
@@ -79,7 +80,7 @@ def decide(
     limit: int = MAX_ANSWER,
     me: str = "",
     written: Any = None,
-    calm: Callable[[str], bool] = is_reason,
+    calm: Callable[[str], bool] = bool,
     remarks: Remarks = REMARKS,
 ) -> Any:
     """The action that an answer means.
@@ -94,7 +95,7 @@ def decide(
         me: the name of the player who answers: "player_0 bets" is "I bet", said by itself.
         written: the answer as it was written, where `text` has names in place of its pronouns; a
             refusal quotes it.
-        calm: whether the reason that is given for an action leaves it as it is.
+        calm: whether the reason that is given for an action leaves it as it is in this game.
         remarks: what may stand beside an action that is no sentence.
 
     Raises:
@@ -174,6 +175,8 @@ def _meaning(
         said = clearly(answer.text)
         if said != answer.text:
             answer = _answer(said, answer.kind)
+        if _NO_ORDER.match(answer.text):
+            return None
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
             return action
@@ -202,11 +205,23 @@ def _meaning(
     return None
 
 
+# Nothing that follows is an order.
+_NO_ORDER = re.compile(
+    r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal|better)"
+    r" world|in theory|if only (?!to\b|for\b))",
+    re.I,
+)
+# "I'm inclined to wait, and so I do", where "do" is an action.
+_SO_DO = re.compile(r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)")
+
+
 def _explained(
     answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool], depth: int
 ) -> Any:
     """What a sentence means, or its main clause, if the rest of it takes nothing back."""
     shut: IllegalAction | None = None
+    if _SO_DO.fullmatch(answer.plain):
+        return None
     try:
         action = mean(answer)
     except IllegalAction as error:
@@ -218,7 +233,7 @@ def _explained(
         return action
     found: list[Any] = []
     for main, reason, ruled_out, later, strict, outcome, again in main_clauses(answer.text):
-        if reason and not calm(reason):
+        if reason and not (is_reason(reason) and calm(reason)):
             continue
         named = [w for w in dict.fromkeys(_words(reason)) if _names(w, mean)] if strict else []
         if named and not outcome:
@@ -242,6 +257,27 @@ def _explained(
         if ruled_out and not _is_other(_answer(ruled_out, answer.kind), meant, mean):
             continue
         if not any(_equal(meant, other) for other in found):
+            found.append(meant)
+    if len(found) == 1:
+        return found[0]
+    if shut and not found:
+        raise shut
+    return None if found else _framed(answer, mean, calm)
+
+
+def _framed(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
+    """What an own clause means, if all around it is talk."""
+    found: list[Any] = []
+    shut: IllegalAction | None = None
+    for main, told in framed(answer.text):
+        if told and not (calm(told) and _is_told(told, mean)):
+            continue
+        try:
+            meant = _explained(_answer(main, answer.kind), mean, calm, 0)
+        except IllegalAction as error:
+            shut = shut or error
+            continue
+        if meant is not None and not any(_equal(meant, other) for other in found):
             found.append(meant)
     if len(found) == 1:
         return found[0]

@@ -30,6 +30,7 @@ from manyhands.core.cuts import (
 )
 from manyhands.core.signs import (
     HARMFUL,
+    I_BET,
     JUDGES,
     MOCKING,
     NAME,
@@ -112,8 +113,8 @@ _WHY = re.compile(
     r"|so (?:i|we) (?:can|could|may|have|keep|know|see|get|am|are)"
     r"|before (?=\w+ing\b)|so (?:i'm|i am|we're|we are) (?=(?:beside|next|near"
     r"|closer|nearer|in|at|by|on|facing|ready|free|set|out of)\b)"
-    r"|as (?:it|this|the|there|i|we|my|our)\b"
-    rf"|as (?={NAME}\b)"
+    r"|(?<!soon )(?<!long )(?<!far )(?<!much )(?<!well )as (?:it|this|the|there|i|we|my|our)\b"
+    rf"|(?<!soon )(?<!long )as (?={NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
     r"|stays?|remains?|keeps?|opens|closes|gets)"
     r"|(?<=, )now (?=(?:it|the|there|that)\b)"
@@ -271,12 +272,6 @@ _COULD = re.compile(
 _WOULD_HERE = re.compile(
     r"\W*(?:i'd|i would) (?P<main>(?!(?:not|never)\b)[^,;:.!?\n]+?) (?:here|now|right now)\W*", re.I
 )
-# "He has nothing, I bet" is no bet.
-_I_BET = re.compile(
-    rf"(?:he|she|they|{NAME}|(?:the|my) (?:opponent|rival|partner|other))\b[^,]*"
-    r"\b(?:has|have|is|are|holds?|will|must|got)\b[^,]*, i bet\W*",
-    re.I,
-)
 # What is said first is taken back: "hold, no wait, advance".
 _CORRECTED = re.compile(
     r"(?P<out>[^,;:.!?\n\u2013\u2014]+?)\s*[,;.!\n\u2026\u2013\u2014-]+\s*"
@@ -429,7 +424,7 @@ def _clauses(text: str) -> Iterator[Clause]:
     behind = _TO_BEHIND.search(text)
     if behind and _OWN.match(text):
         yield Clause(text[: behind.start()])
-    if MOCKING.match(text) or _I_BET.fullmatch(text.strip()):
+    if MOCKING.match(text) or I_BET.fullmatch(text.strip()):
         return
     would = _WOULD_HERE.fullmatch(text)
     if would:

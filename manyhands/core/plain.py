@@ -78,6 +78,7 @@ _MOVES = re.compile(
     r",? |left,? ",
     re.I,
 )
+_GOES_NOTHING = re.compile(r"\bhere goes nothing\b", re.I)
 # "I'll do this: turn left" is no "I'll do, this turn, left".
 _DO_THIS = re.compile(
     r"\A\W*(?:(?:i'll|i will|i'm going to|let me|let's|i)\s+)?(?:do|try)\s+(?:this|the following)"
@@ -96,7 +97,7 @@ def clearly(text: str) -> str:
             return found[0]
         return f"{before}now"
 
-    return _RIGHT_NOW.sub(told, _DO_THIS.sub("", text))
+    return _RIGHT_NOW.sub(told, _GOES_NOTHING.sub("here goes", _DO_THIS.sub("", text)))
 
 
 # Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".

@@ -118,10 +118,19 @@ _DOUBT = (
     r"hypothetical\w* theor\w+ jok\w+ kidding lies? lying ironic\w* sarcas\w+ opposite contrary "
     r"untrue false says? said saying tells? told asks? asked asking wrote writes? quot\w+ hear\w* "
     r"claims wish\w* hopes? hoping dream\w* otherwise or either maybe perhaps possibly probably "
-    r"might however although though nevertheless instead actually undecided unsure uncertain "
+    r"might depend\w* however although though nevertheless instead actually undecided unsure uncertain "
     r"refus\w+ forget ignor\w+ cancel\w* scratch"
 )
-_DOUBTS = "|".join([*_DOUBT.split(), "not sure", "no idea", "never ?mind"])
+_DOUBTS = "|".join(
+    [
+        *_DOUBT.split(),
+        "not sure",
+        "no idea",
+        "never ?mind",
+        "by the time",
+        "(?:perfect|ideal) world",
+    ]
+)
 # What makes a reason more than one.
 HARMFUL = re.compile(
     rf"[?\"\u201c\u201d\u00ab\u00bb:]|\b(?:{_DOUBTS}"
@@ -160,5 +169,11 @@ MOCKING = re.compile(
     r"\W*(?:oh|yeah|right(?!,? (?:to|because|since|not|rather|instead|again|so)\b)"
     r"|great|sure|totally|of course|obviously|as though)\b(?!.*\bi(?:'ll)?\b)"
     r"|\W*oh\b",
+    re.I,
+)
+# "He has nothing, I bet" is no bet.
+I_BET = re.compile(
+    rf"(?:he|she|they|{NAME}|(?:the|my) (?:opponent|rival|partner|other))\b[^,]*"
+    r"\b(?:has|have|is|are|holds?|will|must|got)\b[^,]*, i bet\W*",
     re.I,
 )

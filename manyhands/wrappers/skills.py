@@ -30,7 +30,6 @@ from manyhands.core.answers import (
     numbered,
     quoted,
 )
-from manyhands.core.asides import is_reason
 from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effect
 from manyhands.core.config import boolean
 from manyhands.core.env import (
@@ -633,8 +632,6 @@ _UNDER_WAY = re.compile(r"\b(?:under ?way|in progress|already (?:started|begun|g
 def _is_calm(reason: str, table: Sequence[str], current: int | None) -> bool:
     """Whether a reason leaves the skill that is named beside it as it is: "my bump is under way, so
     I go on" does not, where something else is."""
-    if not is_reason(reason):
-        return False
     if current is None or not _UNDER_WAY.search(reason):
         return True
     verbs = {name.split(maxsplit=1)[0] for name in table} - {"go"}

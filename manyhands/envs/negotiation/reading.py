@@ -670,7 +670,7 @@ def _is_calm(reason: str) -> bool:
     said = tokens(reason)
     amounts = any(whole_number(word) is not None for word in said)
     unwilling = _UNWILLING.search(reason) is not None
-    return is_reason(reason) and not (amounts or unwilling) and _AMOUNTS.isdisjoint(said)
+    return not (amounts or unwilling) and _AMOUNTS.isdisjoint(said)
 
 
 def _is_remark(remark: str) -> bool:
