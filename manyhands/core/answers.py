@@ -317,6 +317,9 @@ def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str]
         if not clause.plain:
             continue
         action = _explained(clause, mean, calm, _ASIDES)
+        # "Yes, I can't accept that, and gladly."
+        if len(clause.plain.split()) == 1 and any(denies(unit) for unit in others):
+            continue
         if action is None or any(
             _names(unit, mean) and not _is_same(unit, action, mean) for unit in others
         ):

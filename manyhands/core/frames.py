@@ -21,7 +21,7 @@ from manyhands.core.signs import I_BET, MOCKING, NAME
 # Conditions, and what only may be.
 _IF = (
     r"if|unless|whether|provided|providing|suppos\w+|imagin\w+|pretend\w*|assum\w+|depend\w*"
-    r"|(?<!just )in case|(?:as|so) long as|as soon as|by the time|the (?:moment|minute|second|day)"
+    r"|(?<!just )in case|(?:as|so) long as|as soon as|by the time|the (?:moment|minute|second|day)(?! (?:has come|is right|is now|is here|calls))"
     r"|had (?:i|we|he|she|they|it|things)|were (?:i|we|he|she|they|it)|hypothetical\w*|whoever"
     r"|until|till|once(?! (?:again|more)\b)|when\w*|only (?:when|then|after|before)"
 )
@@ -42,7 +42,7 @@ _DOUBTS = (
     r"|plan b|at (?:best|worst|most)|wish\w*|dream\w*|regret\w*|hesitat\w+|used to|afraid"
 )
 _SPEECH = (
-    r"says?|said|tell|tells|told|thinks?|thought|wants?|wanted|asks?|asked|suggest\w*|advis\w+"
+    r"says?|said|tell|tells|told|thinks?|thought|wants?|wanted|asks?(?! for\b)|asked|suggest\w*|advis\w+"
     r"|claim\w*|expects?|expected|believes?|wrote|according|rumou?r\w*|order\w*"
     r"|you (?:want|need|should|must|can|could|may|will|go|take|do|get|have to)\b|let (?!me\b|us\b)"
 )
@@ -140,13 +140,14 @@ _LEAD = re.compile(
 _STATEMENT = re.compile(
     r"(?P<lead>[^?:\n]{3,160}?)(?:[,.;!]|\s--?|\s*[\u2013\u2014])?\s+"
     r"(?P<join>but|so|and|which means(?: that)?|meaning(?: that)?|and so|so that's why|that's why"
-    rf"|but still,?|and yet,?|yet) {_OWN}",
+    rf"|but still,?|and yet,?|yet|(?:and|so|but) (?:accordingly|therefore|thus|hence|now|of course"
+    rf"|naturally|here and now|for now|once again|gladly|simply)) {_OWN}",
     re.I | re.S,
 )
 # What is said whatever was weighed before.
 _ANYWAY = re.compile(
     r"(?P<lead>[^?\n]{0,160}?)\b(?:either way|in any case|in any event|anyway|regardless|at any rate"
-    r"|all the same|risky or not|like it or not|come what may|whatever happens|one way or another"
+    r"|all the same|[\w-]+ or not|come what may|whatever happens|one way or another"
     rf"|(?:even|still) so|nevertheless|nonetheless),? (?:so |and |but )?{_OWN}",
     re.I | re.S,
 )
@@ -170,14 +171,15 @@ _ASKS = re.compile(
     r" (?:\w+ ){0,2}?(?:move|plan|choice|answer|decision|action|play|turn|pick|verdict|call|step)"
     r"(?: (?:for|this|in|on) [^?]{0,30}| now| here)?|why not|why wait|what (?:now|next|else"
     r"|(?:do|should|shall|can) i do(?: now| here| next)?|to do(?: now| here| next)?|am i waiting for)"
-    r"|ready)\?\s*(?:(?:that's )?(?:easy|simple|clear|obvious)|well|easily)?\W*"
+    r"|ready|my turn(?: (?:again|already|now))*)\?\s*(?:(?:that's )?(?:easy|simple|clear|obvious)|well|easily|then)?\W*"
     r"(?P<main>(?!(?:no|not|nothing|never|yes|maybe|perhaps|good|hard|i don't|i'm not)\b)\w.+)",
     re.I | re.S,
 )
 # "Guess I'll wait", "looks like I fold after all".
 _GUESS = re.compile(
     r"\W*(?:(?:well|okay|so|right|then|now)\W+)*(?:(?:i (?:guess|suppose|reckon|figure)|guess)"
-    rf" (?=i(?:'ll| will|'m)\b|we)|(?:it )?(?:looks|seems)(?: like| that)? ){_OWN}",
+    rf" (?=i(?:'ll| will|'m)\b|we)|(?:it )?(?:looks|seems)(?: like| that)? |(?:this|that|here)(?:'s| is) (?:where|why|the (?:moment|point)"
+    rf" (?:when|where)) ){_OWN}",
     re.I | re.S,
 )
 # "I'll keep it simple and go west".
@@ -185,7 +187,10 @@ _AND_DO = re.compile(
     rf"\W*{_I}\s+(?:go with the (?:\w+ )?(?:one|choice|option|flow|plan)|keep (?:it|things) \w+|trust"
     r" (?:my|the) \w+|be (?:brave|bold|quick|careful|patient|smart|safe)|do my part|get on with it"
     r"|make (?:myself useful|the most of it)|cut to the chase|take (?:a|the|my|this) (?:chance|time"
-    r"|opportunity|turn|moment)|stick (?:to|with) (?:the|my) (?:plan|role)|follow (?:the|my) (?:plan"
+    r"|opportunity|turn|moment)|stick (?:to|with) (?:the|my) (?:plan|role)|stay (?:true|loyal|calm|focused|patient|put|on course|with it)"
+    r"(?: to (?:the|my) \w+)?|make my (?:choice|move|decision)(?: with\w* [\w ]{3,30})?|continue as"
+    r" (?:planned|before|agreed)|carry on as (?:planned|before)|keep (?:calm|going|cool|quiet|at it)|act"
+    r" (?:now|at once|quickly)|lead by example|follow (?:the|my) (?:plan"
     r"|instincts?|gut)|play it (?:safe|cool|simple)|save time) and (?:just |simply )?(?P<main>[a-z].+)",
     re.I | re.S,
 )
@@ -200,7 +205,8 @@ _NOTHING_BUT = re.compile(
 )
 # Whatever the circumstances were.
 _CIRCUMSTANCE = re.compile(
-    r"\W*(?:despite|in spite of|regardless of|no matter (?:what|how|who)|thanks to|in response to"
+    r"\W*(?:(?:encouraged|inspired|reassured|motivated|undeterred|guided|pressed|warned) by|despite"
+    r"|in spite of|regardless of|no matter (?:what|how|who)|thanks to|in response to"
     r"|because of|due to|in view of|based on|against all|without (?!your|his|her|their|my)|(?:just |"
     r"exactly )?as (?:i|we) (?:promised|said|planned|agreed|discussed|announced|mentioned|hoped)"
     r"|before (?:time|any(?:one|body)|some(?:one|body)|it's too late|it is too late|things))\b",
@@ -210,7 +216,7 @@ _CIRCUMSTANCE = re.compile(
 _CHOOSES = re.compile(
     r"\b(?:best|right|smart\w*|sensible|sensibly|obvious|logical\w*|natural|safe\w*|wis\w+|strong\w*"
     r"|efficient|useful|correct|optimal|prudent|reasonable|proper|sound|no-brainer|time|turn|choice"
-    r"|choose|chosen|choosing|move|plan|decision|decid\w+|action|answer|thing|job|part|role|duty|task"
+    r"|choose|chosen|choosing|move|plan|decision|decid\w+|action|answer|thing|job|part|role|duty|task|contribution|vote|pick|response|bid|entry"
     r"|priority|opportunity|moment|ready|happy|glad|pleased|delighted|content|opt\w*|elect"
     r"|need|needs|intend\w*|intention|confident|convinced|certain|calls|falls|points|leads|suggests"
     r"|demands|requires|instincts?|gut|bet|goal|aim|order|resolved?|determined|prepared|set|sense"
@@ -259,6 +265,12 @@ _NOT_SURE = re.compile(
 _HERE = re.compile(
     r"(?P<lead>[^:?\n]{2,80}):\s+(?P<main>[a-z][^:?]*)", re.I | re.S
 )  # fmt: skip
+# Who says what follows, or a part of an order: "the old man: I bet", "anything but pledge: I will".
+_SPEAKER = re.compile(
+    r"\W*(?:(?:the|an?|our|some|one) (?:[\w-]+ ){0,2}[\w-]+|[\w-]+|.*\b(?:but|than|for \w+|pledge|claim"
+    r"|plan|says?|split up)\b.*)\W*",
+    re.I,
+)
 _PRESENTS = re.compile(
     r"\b(?:easy|simple|obvious|(?:it's|it is|that's|this is|all|choice is) clear|decided|settled|here goes(?: nothing)?|here's|here is|here it is"
     r"|here we go|no-brainer|straightforward|first things first|priority|priorities|verdict"
@@ -305,8 +317,9 @@ _LEANS = re.compile(
 _ORDERS = re.compile(
     r"\A\W*(?:for(?! (?:now|safety|sure|certain|good|the (?:time|moment|good|sake|best|win|team))\b)"
     r"|in (?:exchange|return)|against|plus|minus|with(?! (?:no|a|all|my|full|every|great|some|any"
-    r"|pleasure|care|caution|confidence|pride|joy|ease|patience|purpose|hope|luck|that|this)\b)"
-    r"|and (?!that's|that is|this is|it's|i'm|i am|i do\b|off\b|no\b|hope(?! to\b)|hopefully|let's see|done"
+    r"|pleasure|care|caution|confidence|pride|joy|ease|patience|purpose|hope|luck|that|this|apologies"
+    r"|thanks|respect|regards|best|love)\b)"
+    r"|and (?!with that|gladly|happily|willingly|proudly|stay (?:alert|ready|calm)|keep|hand|call it|get it|take it from|pass the turn|be done|that's|that is|this is|it's|i'm|i am|i do\b|off\b|no\b|hope(?! to\b)|hopefully|let's see|done"
     r"|nothing\b|then it's|proud|happy|we'll see|may\b|leave|trust)|or\b|so (?!that\b|be it|there"
     r"|it\b|we can|i can|far|long|nobody|no one|everyone|my|the|our|say|i think|goes)"
     r"|go\b|enter|take|put\b|get\b|open|close(?! enough)|move\b|turn\b|step\b|walk|run\b|drop|use\b"
@@ -338,7 +351,7 @@ _ADVERBS = (
     r"|a chance)|the going is good|the others? (?:\w+ ){1,4}?(?:ready|busy|away|along))"
     r"|before (?:it(?:'s| is) too late|time runs out|things get worse|anyone (?:else )?(?:does|can)"
     r"|(?:somebody|someone) else does|the (?:clock|time) runs (?:out|down))"
-    r"|(?:with|without) (?:(?:any|no|a|an|all|my|full|every|great|some|much|further|more|little|good|due"
+    r"|(?:with|without) (?:a (?:good |great )?(?:deal|bit|lot|touch|sense|hint) of )?(?:(?:any|no|a|an|all|my|full|every|great|some|much|further|more|little|good|due"
     r"|complete|total|utmost|quiet|clear|everyone's|the|your|kind|whole) )*(?:regrets?|smile|confidence"
     r"|care|caution|pleasure|pride|joy|ease|patience|purpose|determination|conviction|intent(?:ion)?"
     r"|hesitation|delay|fuss|doubts?|worr(?:y|ies)|respect|understanding|blessing|luck|hopes?|heart"
@@ -360,7 +373,7 @@ _JOINED = re.compile(
 )
 _CLAUSES = re.compile(
     rf"{_MAIN},?\s+(?P<tail>(?:which(?:,| (?!pot|one|way|of|side|door|room|column|card|square)\b)"
-    r"|in order to|so as to|so (?:that\b|nobody|no one|nothing|everyone|(?:my|the|our) |we (?:can|don't|all|both|may|keep)"
+    r"|in order (?:not )?to|so as (?:not )?to|for the simple reason that|so (?:that\b|nobody|no one|nothing|everyone|(?:my|the|our) |we (?:can|don't|all|both|may|keep)"
     r"|i (?:can|don't|won't|may|keep|need not))|seeing (?:that|as|how)|given (?:that|how)|considering"
     r"|in the hopes? (?:that|of)|in the (?:belief|knowledge|expectation) that|on the grounds that"
     r"|even (?:though|if)|although|though|whatever|no matter|thereby|thus \w+ing|hoping|trusting"
@@ -368,8 +381,10 @@ _CLAUSES = re.compile(
     r"|aware|leaving (?:the rest|everything|room|my options|the others?|some)|keeping (?:my|our|an eye"
     r"|things|everyone|it simple|the (?:pressure|peace|pace|balance|initiative|tempo))|making sure"
     r"|making the most|giving (?:us|my|the team|everyone|others)|saving (?:us|time|everyone|my)|ready"
-    r" (?:for|to (?:adapt|react|respond|help|adjust))|and (?:that's|that is|this is|it's|i'm|i am|i do"
-    r" (?:so|it)|off i go|here i go|hope\w*(?! to\b)|may|no hard|nothing else|nothing more|leave the rest|trust"
+    r" (?:for|to (?:adapt|react|respond|help|adjust))|and (?:with that|that's|that is|this is|it's|i'm|i am|i do"
+    r" (?:so|it)|off i go|here i go|hope\w*(?! to\b)|may|no hard|nothing else|nothing more|leave (?:the rest|it at that)|hand (?:it|over|the turn)|pass the turn on"
+    r"|keep (?:an eye|watching|my eyes)|stay (?:alert|ready|calm)|call it a (?:turn|day)|be done with it"
+    r"|get it over with|take it from there|gladly|happily|willingly|proudly|trust"
     r"|we'll see|let's see)|but (?:only )?(?:because|for|with good|that's fine|in a good way)"
     r"|as (?:any|every|it|this|that|there|nobody|no one|nothing|everything|the|my|our|i|we)\b)[^:?\n]*)",
     re.I | re.S,
@@ -409,8 +424,16 @@ def framed(text: str) -> Iterator[tuple[str, str]]:
             return
 
 
+_LED = re.compile(
+    rf"\W*(?:(?:and|so|but|right|well|okay|yes)\W+)*(?:{_ADVERBS}),? {_OWN}", re.I | re.S
+)
+_ASIDE = re.compile(
+    r"(\W*(?:my|the) [\w -]{3,50}), (?!or\b|not\b)[^,?:]{3,60}, (?=(?:is|will be) )", re.I
+)
+
+
 def _leads(text: str) -> Iterator[tuple[str, str]]:
-    for sign in (_POLITE, _ASKS, _GUESS, _AND_DO, _NOTHING_BUT):
+    for sign in (_POLITE, _ASKS, _GUESS, _AND_DO, _NOTHING_BUT, _LED):
         found = sign.match(text)
         if found:
             yield found["main"] if sign is not _AND_DO else f"I {found['main']}", ""
@@ -432,11 +455,14 @@ def _leads(text: str) -> Iterator[tuple[str, str]]:
     that = _THAT.fullmatch(text)
     if that and _SURE.search(that["lead"]) and not _NOT_SURE.search(that["lead"]):
         yield that["main"], that["lead"]
-    yield from _chosen(text, _CHOOSES)
+    yield from _chosen(_ASIDE.sub(r"\1 ", text, count=1), _CHOOSES)
     here = _HERE.fullmatch(text)
     if here:
         before, _, lead = here["lead"].rpartition(",")
-        presents = _PRESENTS.search(lead) and not re.search(rf"\b{_OTHERS}\b", lead, re.I)
+        own = _is_own(here["main"]) and not _SPEAKER.fullmatch(here["lead"])
+        presents = own or _PRESENTS.search(lead)
+        if re.search(rf"\b{_OTHERS}\b", here["lead"] if own else lead, re.I):
+            presents = False
         if presents and not _AGAINST_LEAD.search(lead) and not _JOKING.search(before):
             yield here["main"], lead
 
@@ -485,6 +511,8 @@ def _tails(text: str) -> Iterator[tuple[str, str]]:
             continue
         if _OF_OTHERS.match(tail) or (_BAD.search(tail) and not _NEGATED.search(found["tail"])):
             continue
+        if re.match(r"\W*(?:no matter|whatever|regardless)\b", tail, re.I):
+            against = _JOKING
         if not (against.search(tail) or _DENIES.search(tail) or _DEED.search(tail)):
             yield found["main"], found["tail"].strip(" ).!")
 
