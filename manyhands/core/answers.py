@@ -207,12 +207,18 @@ def _meaning(
 
 # Nothing that follows is an order.
 _NO_ORDER = re.compile(
-    r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal|better)"
+    r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal"
+    r"|better)"
     r" world|in theory|if only (?!to\b|for\b))",
     re.I,
 )
-# "I'm inclined to wait, and so I do", where "do" is an action.
-_SO_DO = re.compile(r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)")
+# No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".
+_SO_DO = re.compile(
+    r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)"
+    r"|(?:(?:i|i'll|i will|let me|we|we'll) )?use (?:this|my|the|that) (?:very )?(?:turn|move|step"
+    r"|round"
+    r"|moment|time|chance|opportunity)"
+)
 
 
 def _explained(
@@ -667,7 +673,8 @@ def _without_fences(text: str) -> str:
 # ---- what is said aloud --------------------------------------------------------------------------
 
 _SAY = re.compile(
-    rf"(?:(?:^|[;,.|:=])(?:{_BLANK}|[>*_`#-])*(?i:say)|(?<=[\s*_`])SAY)(?:{_BLANK}|[*_`])*[:=\uff1a]"
+    rf"(?:(?:^|[;,.|:=])(?:{_BLANK}|[>*_`#-])*(?i:say)|(?<=[\s*_`])SAY)(?:{_BLANK}"
+    rf"|[*_`])*[:=\uff1a]"
 )
 _ENDS_IN_ACTION = re.compile(r"(?<![^\W_])action[\s*_`]*$", re.I)
 _THOUGHT = re.compile(
@@ -684,7 +691,8 @@ _TURN = re.compile(
 )
 _TURN_ENDS = re.compile(
     r"<\|(?:im_end|im_start|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|user"
-    r"|start_header_id|start)\|>|</s>|<eos>|<pad>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"|start_header_id|start)\|>|</s>|<eos>|<pad>|<end_of_turn>"
+    r"|<\uff5cend\u2581of\u2581sentence\uff5c>"
     r"|\[INST\]"
 )
 

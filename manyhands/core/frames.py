@@ -20,14 +20,21 @@ from manyhands.core.signs import I_BET, MOCKING, NAME
 
 # Conditions, and what only may be.
 _IF = (
-    r"if|unless|whether|provided|providing|suppos\w+|imagin\w+|pretend\w*|assum\w+|depend\w*"
-    r"|(?<!just )in case|(?:as|so) long as|as soon as|by the time|the (?:moment|minute|second|day)(?! (?:has come|is right|is now|is here|calls))"
+    r"(?<!even )if|unless|pending|in the (?:unlikely |rare )?event|subject to|barring|contingent"
+    r"|conditional"
+    r"|on (?:the |one )?condition|failing|short of|lest|permitting|granted|with (?:your|his|her"
+    r"|their)"
+    r" (?:permission|consent|help)|whether|provided|providing|suppos\w+|imagin\w+|pretend\w*"
+    r"|assum\w+|depend\w*"
+    r"|(?<!just )in case|(?:as|so) long as|as soon as|by the time|(?<!at )the (?:moment|minute"
+    r"|second|day)(?! (?:has come|is right|is now|is here|calls))"
     r"|had (?:i|we|he|she|they|it|things)|were (?:i|we|he|she|they|it)|hypothetical\w*|whoever"
     r"|until|till|once(?! (?:again|more)\b)|when\w*|only (?:when|then|after|before)"
 )
 # Other times and other worlds.
 _TIMES = (
-    r"tomorrow|yesterday|(?:next|last|previous|following|earlier|other|another|one|some|in the first"
+    r"tomorrow|yesterday|(?:next|last|previous|following|earlier|other|another|one|some"
+    r"|in the first"
     r"|in the second) (?:turn|round|time|day|game|step|hand|match|episode)s?|earlier|previously"
     r"|eventually|some ?day|soon|later|afterwards?|ago|turns? from now|in (?:a|\d+|two|three|four"
     r"|five|some|an?other) (?:turn|round|step|moment|while|minute|second|hour|day)s?"
@@ -42,7 +49,8 @@ _DOUBTS = (
     r"|plan b|at (?:best|worst|most)|wish\w*|dream\w*|regret\w*|hesitat\w+|used to|afraid"
 )
 _SPEECH = (
-    r"says?|said|tell|tells|told|thinks?|thought|wants?|wanted|asks?(?! for\b)|asked|suggest\w*|advis\w+"
+    r"says?|said|tell|tells|told|thinks|thought|wants?|wanted|asks?(?! for\b)|asked|suggest\w*"
+    r"|advis\w+"
     r"|claim\w*|expects?|expected|believes?|wrote|according|rumou?r\w*|order\w*"
     r"|you (?:want|need|should|must|can|could|may|will|go|take|do|get|have to)\b|let (?!me\b|us\b)"
 )
@@ -77,32 +85,38 @@ _AGAINST_STATEMENT = _any(
 )  # fmt: skip
 _AGAINST_TAIL = _any(
     _IF, _TIMES, _DOUBTS.replace("|would|should", ""), _SPEECH, _JOKES,
-    r"or|either|then|than|rather|funny|better (?:to|if|not|idea)|instead of|except|but (?:not|only|no|i|we)"
+    r"or|either|then|than|rather|funny|better (?:to|if|not|idea)|instead of|except|but (?:not|only"
+    r"|no|i|we)"
     r"|only (?:if|as)|before (?:that|this)|after (?:that|this|you|they|he|she|it|the|my)",
 )  # fmt: skip
 # A denial of what was said, or of one's will.
 _DENIES = re.compile(
     r"\A\W*(?:no|not|nope|nah|never|don't|do not|cannot)\b(?!,? (?:surprises?|regrets?|doubts?"
-    r"|questions?|need|rush|hurry|problem|worries|more|less|matter|pressure|fuss|drama|fear|big deal"
+    r"|questions?|need|rush|hurry|problem|worries|more|less|matter|pressure|fuss|drama|fear"
+    r"|big deal"
     r"|hard feelings|one else|because|a (?:big|bad)|too (?:bad|much|hard)|risk|harm|downside"
     r"|other|point (?:in )?(?:waiting|delay\w*)|sense (?:in )?(?:waiting|delay\w*)|time)\b)"
     r"|\b(?:i|we) (?:\w+ )?(?:won't|don't|can't|cannot|didn't|wouldn't|shouldn't|haven't|am not"
     r"|was|were|did|had|will not|do not|refuse)\b|\bi'm not\b(?! (?:sure why|too|one to))"
-    r"|\b(?:it|that|this|so|which)(?:'s| is| was| would be| isn't| wasn't)? (?:\w+ )?(?:not|n't|wrong"
+    r"|\b(?:it|that|this|so|which)(?:'s| is| was| would be| isn't| wasn't)? (?:\w+ )?(?:not|n't"
+    r"|wrong"
     r"|bad|a mistake|foolish|stupid|silly|false|untrue|impossible|forbidden|illegal|worse|worst)\b"
-    r"|\b(?:isn't|wasn't) (?:it|true|right|wise|so|what)\b|\bnot (?:really|true|yet|now|so|at all)\b",
+    r"|\b(?:isn't|wasn't) (?:it|true|right|wise|so|what)\b|\bnot (?:really|true|yet|now|so"
+    r"|at all)\b",
     re.I,
 )
 _HARMLESS = re.compile(
     r"\b(?:no|without|not a|any) (?:\w+ )?(?:surprises?|regrets?|doubts?|questions?|rush|hurry"
     r"|problems?|worries|pressure|fuss|drama|fear|risk|harm|downside|hard feelings|hesitation"
     r"|hesitating|complaints?|objections?|delay)\b"
-    r"|\bnot (?:very |too |exactly |particularly |the most |really )?(?:glamorous|pretty|elegant|fancy"
+    r"|\bnot (?:very |too |exactly |particularly |the most |really )?(?:glamorous|pretty|elegant"
+    r"|fancy"
     r"|original|exciting|flashy|spectacular|ideal|perfect|much|easy|fast|glorious|brilliant|subtle"
     r"|the \w+est(?: of \w+)?)\b|\bno more,? no less\b|\bnothing (?:more|less|fancy|else)\b"
-    r"|\b(?:rather than|instead of) (?:just |simply |merely )?(?:stand\w*|sit\w*|wait\w*|wast\w+"
+    r"|\b(?:rather than|instead of) (?:just |simply |merely )?(?:stand\w*|sit\w*|wait\w*"
+    r"|wast\w+(?: (?:a|my|our|the|any|more|another|time|turns?|moves?))*"
     r"|think\w*|dither\w*|hesitat\w*|linger\w*|idl\w+|do(?:ing)? nothing)\b|\bmore or less\b"
-    r"|\bsooner or later\b|\bone way or (?:an)?other\b|\blast but not least\b"
+    r"|\bsee later\b|\bsooner or later\b|\bone way or (?:an)?other\b|\blast but not least\b"
     r"|\b(?:all|other) options? (?:open|on the table)\b|\bno time (?:to lose|like the present)\b",
     re.I,
 )
@@ -110,8 +124,10 @@ _HARMLESS = re.compile(
 _DEED = re.compile(
     r"\b(?:i'll|i'd|we'll|we'd|let me|let's|let us|i'm (?:going|about|gonna)|i am (?:going|about)"
     r"|(?:i|we)(?= ))\b(?! (?:admit|think|believe|guess|hope|suppose|am\b|are\b|do (?:so|it|that)"
-    r"|trust|know|feel|mean it|promise|must (?:say|admit)|swear|see\b|like|love|have\b|agreed|planned"
-    r"|discussed|said|hear|reckon|figure|can (?:always|still|handle|live|manage|do|take it)|stand by"
+    r"|trust|know|feel|mean it|promise|must (?:say|admit)|swear|see\b|like|love|have\b|agreed"
+    r"|planned"
+    r"|discussed|said|hear|reckon|figure|can (?:always|still|handle|live|manage|do|take it)"
+    r"|stand by"
     r"|could|owe|need|want|wish|keep (?:it|things)|get (?:it|this)|may (?:say|add)|all\b|both\b"
     r"|understand|appreciate|expect|consider|find|enjoy|wonder|see (?:what|how|if|whether)))",
     re.I,
@@ -125,7 +141,8 @@ _I = (
 )
 _OWN = rf"(?P<main>{_I}(?! (?:would|could|might|may|should|can|thought|had|did)\b).+)"
 _OTHERS = (
-    rf"(?:{NAME}|he|she|they|you|your|his|her|their|them|(?:my|the|our) (?:\w+ )?(?:partner|opponent"
+    rf"(?:{NAME}|he|she|they|you|your|his|her|their|them|(?:my|the|our) (?:\w+ )?(?:partner"
+    rf"|opponent"
     r"|rival|team-?mate|mate|coach|other|others|chef|player|drone|robot)(?:'s)?|someone|somebody"
     r"|everyone|everybody|people|nobody|no one)"
 )
@@ -146,7 +163,8 @@ _STATEMENT = re.compile(
 )
 # What is said whatever was weighed before.
 _ANYWAY = re.compile(
-    r"(?P<lead>[^?\n]{0,160}?)\b(?:either way|in any case|in any event|anyway|regardless|at any rate"
+    r"(?P<lead>[^?\n]{0,160}?)\b(?:either way|in any case|in any event|anyway|regardless"
+    r"|at any rate"
     r"|all the same|[\w-]+ or not|come what may|whatever happens|one way or another"
     rf"|(?:even|still) so|nevertheless|nonetheless),? (?:so |and |but )?{_OWN}",
     re.I | re.S,
@@ -170,36 +188,46 @@ _ASKS = re.compile(
     r"\W*(?:(?:so|well|okay|now|right|hmm)\W+)?(?:(?:what(?:'s| is) )?(?:my|the|next)"
     r" (?:\w+ ){0,2}?(?:move|plan|choice|answer|decision|action|play|turn|pick|verdict|call|step)"
     r"(?: (?:for|this|in|on) [^?]{0,30}| now| here)?|why not|why wait|what (?:now|next|else"
-    r"|(?:do|should|shall|can) i do(?: now| here| next)?|to do(?: now| here| next)?|am i waiting for)"
-    r"|ready|my turn(?: (?:again|already|now))*)\?\s*(?:(?:that's )?(?:easy|simple|clear|obvious)|well|easily|then)?\W*"
+    r"|(?:do|should|shall|can) i do(?: now| here| next)?|to do(?: now| here| next)?"
+    r"|am i waiting for)"
+    r"|ready|my turn(?: (?:again|already|now))*)\?\s*(?:(?:that's )?(?:easy|simple|clear|obvious)"
+    r"|well|easily|then)?\W*"
     r"(?P<main>(?!(?:no|not|nothing|never|yes|maybe|perhaps|good|hard|i don't|i'm not)\b)\w.+)",
     re.I | re.S,
 )
 # "Guess I'll wait", "looks like I fold after all".
 _GUESS = re.compile(
     r"\W*(?:(?:well|okay|so|right|then|now)\W+)*(?:(?:i (?:guess|suppose|reckon|figure)|guess)"
-    rf" (?=i(?:'ll| will|'m)\b|we)|(?:it )?(?:looks|seems)(?: like| that)? |(?:this|that|here)(?:'s| is) (?:where|why|the (?:moment|point)"
+    rf" (?=i(?:'ll| will|'m)\b|we)|(?:it )?(?:looks|seems)(?: like| that)? |(?:this|that"
+    rf"|here)(?:'s| is) (?:where|why|the (?:moment|point)"
     rf" (?:when|where)) ){_OWN}",
     re.I | re.S,
 )
 # "I'll keep it simple and go west".
 _AND_DO = re.compile(
-    rf"\W*{_I}\s+(?:go with the (?:\w+ )?(?:one|choice|option|flow|plan)|keep (?:it|things) \w+|trust"
+    rf"\W*{_I}\s+(?:go with the (?:\w+ )?(?:one|choice|option|flow|plan)|keep (?:it|things) \w+"
+    rf"|trust"
     r" (?:my|the) \w+|be (?:brave|bold|quick|careful|patient|smart|safe)|do my part|get on with it"
     r"|make (?:myself useful|the most of it)|cut to the chase|take (?:a|the|my|this) (?:chance|time"
-    r"|opportunity|turn|moment)|stick (?:to|with) (?:the|my) (?:plan|role)|stay (?:true|loyal|calm|focused|patient|put|on course|with it)"
+    r"|opportunity|turn|moment)|stick (?:to|with) (?:the|my) (?:plan|role)|stay (?:true|loyal|calm"
+    r"|focused|patient|put|on course|with it)"
     r"(?: to (?:the|my) \w+)?|make my (?:choice|move|decision)(?: with\w* [\w ]{3,30})?|continue as"
-    r" (?:planned|before|agreed)|carry on as (?:planned|before)|keep (?:calm|going|cool|quiet|at it)|act"
+    r" (?:planned|before|agreed)|carry on as (?:planned|before)|keep (?:calm|going|cool|quiet"
+    r"|at it)|act"
     r" (?:now|at once|quickly)|lead by example|follow (?:the|my) (?:plan"
-    r"|instincts?|gut)|play it (?:safe|cool|simple)|save time) and (?:just |simply )?(?P<main>[a-z].+)",
+    r"|instincts?|gut)|play it (?:safe|cool|simple)|save time) and (?:just "
+    r"|simply )?(?P<main>[a-z].+)",
     re.I | re.S,
 )
 # "I can't see any better option than to wait".
 _NOTHING_BUT = re.compile(
-    r"\W*(?:(?:so|then|well|there(?:'s| is)|i have|i've|i see|that leaves me|leaves me|it leaves me)"
-    r"\W+)*(?:no|nothing|(?:i )?(?:can't|cannot|don't) (?:see|find|think of|have)|little|not much)\b"
+    r"\W*(?:(?:so|then|well|there(?:'s| is)|i have|i've|i see|that leaves me|leaves me"
+    r"|it leaves me)"
+    r"\W+)*(?:no|nothing|(?:i )?(?:can't|cannot|don't) (?:see|find|think of|have)|little"
+    r"|not much)\b"
     r"(?: (?:any|much|a|real|really|other|better|else|left|for (?:it|me)|more|sensible|useful|good"
-    r"|option|choice|way|alternative|thing|move|idea|to do|i can do|here|now|at this point|anything))*"
+    r"|option|choice|way|alternative|thing|move|idea|to do|i can do|here|now|at this point"
+    r"|anything))*"
     r" (?:but|than|except)(?: for me)?(?: to)? (?P<main>(?!for\b|that\b|this\b)[a-z].+)",
     re.I | re.S,
 )
@@ -207,56 +235,75 @@ _NOTHING_BUT = re.compile(
 _CIRCUMSTANCE = re.compile(
     r"\W*(?:(?:encouraged|inspired|reassured|motivated|undeterred|guided|pressed|warned) by|despite"
     r"|in spite of|regardless of|no matter (?:what|how|who)|thanks to|in response to"
-    r"|because of|due to|in view of|based on|against all|without (?!your|his|her|their|my)|(?:just |"
+    r"|because of|due to|in view of|based on|against all|without (?!your|his|her|their|my)"
+    r"|(?:just |"
     r"exactly )?as (?:i|we) (?:promised|said|planned|agreed|discussed|announced|mentioned|hoped)"
     r"|before (?:time|any(?:one|body)|some(?:one|body)|it's too late|it is too late|things))\b",
     re.I,
 )
 # "It falls to me to ...", "my choice this turn is to ...", and what may not stand there.
 _CHOOSES = re.compile(
-    r"\b(?:best|right|smart\w*|sensible|sensibly|obvious|logical\w*|natural|safe\w*|wis\w+|strong\w*"
+    r"\b(?:best|right|smart\w*|sensible|sensibly|obvious|logical\w*|natural|safe\w*|wis\w+"
+    r"|strong\w*"
     r"|efficient|useful|correct|optimal|prudent|reasonable|proper|sound|no-brainer|time|turn|choice"
-    r"|choose|chosen|choosing|move|plan|decision|decid\w+|action|answer|thing|job|part|role|duty|task|contribution|vote|pick|response|bid|entry"
+    r"|choose|chosen|choosing|move|plan|decision|decid\w+|action|answer|thing|job|part|role|duty"
+    r"|task|contribution|vote|pick|response|bid|entry"
     r"|priority|opportunity|moment|ready|happy|glad|pleased|delighted|content|opt\w*|elect"
     r"|need|needs|intend\w*|intention|confident|convinced|certain|calls|falls|points|leads|suggests"
     r"|demands|requires|instincts?|gut|bet|goal|aim|order|resolved?|determined|prepared|set|sense"
-    r"|way forward|step|bid|settled?|mind|duty|privilege|pleasure|honou?r|going|gonna|about|like|be the one)\b",
+    r"|way forward|step|bid|settled?|mind|duty|privilege|pleasure|honou?r|going|gonna|about|like"
+    r"|be the one)\b",
     re.I,
 )
 _OF_ME = re.compile(
-    r"\W*(?:(?:so|now|then|well|okay|here|and|clearly|obviously|honestly)\W+)*(?:i|i'm|we|we're|my|it"
-    r"|it's|i'd say|let me|allow me|i'll|i will|i am|that|that's|this|what|all (?:i|that)|there|there's|time|for me|everything|best|opting|off"
+    r"\W*(?:(?:so|now|then|well|okay|here|and|clearly|obviously|honestly)\W+)*(?:i|i'm|we|we're|my"
+    r"|it"
+    r"|it's|i'd say|let me|allow me|i'll|i will|i am|that|that's|this|what|all (?:i|that)|there"
+    r"|there's|time|for me|everything|best|opting|off"
     r"|going|choosing|deciding|the (?:[\w-]+ ){0,3}(?:thing|move|action|choice|option|play|decision"
-    r"|step|answer|plan|priority|task|job|role|call|course|way|bet|situation|moment|position|time))\b",
+    r"|step|answer|plan|priority|task|job|role|call|course|way|bet|situation|moment|position"
+    r"|time))\b",
     re.I,
 )
 _NOT_CHOSEN = re.compile(
-    rf"\b(?:{_IF}|{_TIMES}|{_JOKES}|{_THAT_NOT}|no(?!-brainer)|not|nothing|none|\w+n't|too|would(?! (?:be (?:the"
+    rf"\b(?:{_IF}|{_TIMES}|{_JOKES}|{_THAT_NOT}|no(?!-brainer)|not|nothing|none|\w+n't|too"
+    rf"|would(?! (?:be (?:the"
     r" )?(?:best|wise\w*|smart\w*|right|prudent|good|sensible)|like|love)\b)|could|might|may|maybe"
     rf"|perhaps|should|shouldn't|was|were|did|had|been|used|than|or|either|{_OTHERS}|mistake|wrong"
-    r"|bad|worse|worst|foolish|fool|stupid|silly|crazy|mad|dumb|risky|dangerous|last|late|early|hard"
-    r"|difficult|tempt\w+|afraid|reluctant|hesitant|option|another|first|thoughts?|idea|sav\w+|wait\w*"
+    r"|bad|worse|worst|foolish|fool|stupid|silly|crazy|mad|dumb|risky|dangerous|last|late|early"
+    r"|hard"
+    r"|difficult|tempt\w+|afraid|reluctant|hesitant"
+    r"|(?<!best )(?<!only )(?<!strongest )(?<!safest )option|another|first|thoughts?|idea|sav\w+"
+    r"|wait\w*"
     r"|stay\w*|get|getting|keep\w*|remain\w*|hold\w*|avoid\w*|stop\w*|refus\w+|fail\w*|forg\w+"
-    r"|promis\w+|wish\w*|hop\w+|want\w* (?:you|him|her|them|someone|my)|remind|expect\w*|allowed|able"
-    r"|possible|impossible|unable|free|why|how|what(?! (?:i|we|remains|the (?:situation|moment|plan))"
-    r"\b)|who|whether|without|against|yet|until|nobody|never|ought|except|but|dream\w*|instead|rather"
-    r"|avoid\w*|desperate|force[sd]?|forcing|make|makes|cost\w*|permission|reason|again|any ?more"
+    r"|promis\w+|wish\w*|hop\w+|want\w* (?:you|him|her|them|someone|my)|remind|expect\w*|allowed"
+    r"|able"
+    r"|possible|impossible|unable|free|why|how|what(?! (?:i|we|remains|the (?:situation|moment"
+    r"|plan))"
+    r"\b)|who|whether|without|against|yet|until|nobody|never|ought|except|but|dream\w*|instead"
+    r"|rather"
+    r"|avoid\w*|desperate|force[sd]?|forcing|make|makes(?! (?:the most |perfect |more "
+    r"|good )?sense)|cost\w*|permission|reason|again|any ?more"
     r"|anything|said|saying|told|back|wanting|example|means|tried|trying|try|chance|hope)\b",
     re.I,
 )
 # "I'm pleased to announce that I ..."
 _THAT = re.compile(
-    r"(?P<lead>(?:i|i'm|we|my|it|the|this|that|everything|so|let me|here|what)\b[^,;:.!?\n]{0,80}?"
+    r"(?P<lead>(?:i|i'm|we|my|it|the|this|that|everything|so|let me|here|what|please"
+    r"|let the record)\b[^,;:.!?\n]{0,80}?"
     rf"\b(?:that|means|because)) {_OWN}",
     re.I | re.S,
 )
 _SURE = re.compile(
-    r"\b(?:pleasure|honou?r|pride|joy|calls for|best|right|thing|announce|say|declare|confident|certain|sure|convinced|clear|obvious|answer|decision|choice"
-    r"|means|decided|conclude\w*|conclusion|agree|confirm|settled|final|move|think|believe|plain)\b",
+    r"\b(?:bottom line|fact|note|record|pleasure|honou?r|pride|joy|calls for|best|right|thing"
+    r"|announce|say|declare|confident|certain|sure|convinced|clear|obvious|answer|decision|choice"
+    r"|means|decided|conclude\w*|conclusion|agree|confirm|settled|final|move|think|believe"
+    r"|plain)\b",
     re.I,
 )
 _NOT_SURE = re.compile(
-    rf"\b(?:{_IF}|{_THAT_NOT}|{_JOKES}|no|not|\w+n't|would|could|might|may|was|were|had|false|untrue"
+    rf"\b(?:{_IF}|{_THAT_NOT}|{_JOKES}|no|not|\w+n't|would|could|might|may|was|were|had|false"
+    rf"|untrue"
     rf"|wrong|doubt\w*|lie|lying|{_OTHERS}|wish\w*|hop\w+|afraid|fear\w*|worry|worried|idea|option"
     r"|rumou?r|claim\w*|pretend\w*|suppos\w*)\b",
     re.I,
@@ -267,12 +314,14 @@ _HERE = re.compile(
 )  # fmt: skip
 # Who says what follows, or a part of an order: "the old man: I bet", "anything but pledge: I will".
 _SPEAKER = re.compile(
-    r"\W*(?:(?:the|an?|our|some|one) (?:[\w-]+ ){0,2}[\w-]+|[\w-]+|.*\b(?:but|than|for \w+|pledge|claim"
+    r"\W*(?:(?:the|an?|our|some|one) (?:[\w-]+ ){0,2}[\w-]+|[\w-]+|.*\b(?:(?:anything|nothing|all"
+    r"|everything) but|(?<!act )than|for \w+|pledge|claim"
     r"|plan|says?|split up)\b.*)\W*",
     re.I,
 )
 _PRESENTS = re.compile(
-    r"\b(?:easy|simple|obvious|(?:it's|it is|that's|this is|all|choice is) clear|decided|settled|here goes(?: nothing)?|here's|here is|here it is"
+    r"\b(?:easy|simple|obvious|(?:it's|it is|that's|this is|all|choice is) clear|decided|settled"
+    r"|here goes(?: nothing)?|here's|here is|here it is"
     r"|here we go|no-brainer|straightforward|first things first|priority|priorities|verdict"
     r"|what i(?:'m| am|'ll| will)? (?:do|doing|play|choose|go with)\w*"
     r"|(?:my|the) (?:\w+ )?(?:part|pick|response|contribution|duty|job|way forward)"
@@ -284,12 +333,14 @@ _PRESENTS = re.compile(
 
 _MAIN = r"(?P<main>(?:[^,;:.!?\n()\u2013\u2014]|\.(?=\d)|,(?=\s?-?\d)|\([\d\s.,-]+\))+?)"
 _TAIL = re.compile(
-    rf"{_MAIN}(?:,|\s--?(?=\s)|\s*[\u2013\u2014]|\s*\((?!\s*-?\d)|(?P<stop>[.!;\u2026]+(?=\s))|\.\.\.)"
+    rf"{_MAIN}(?:,|\s--?(?=\s)|\s*[\u2013\u2014]|\s*\((?!\s*-?\d)|(?P<stop>[.!;\u2026]+(?=\s))"
+    rf"|\.\.\.)"
     r"\s*(?P<tail>[^:?\n]{2,160})",
     re.I | re.S,
 )
 _IN_COLON = re.compile(
-    rf"{_MAIN}:\s+(?P<tail>(?:the|an?|my|it|that|this|simple|easy|because|just|better safe|safe|not)\b"
+    rf"{_MAIN}:\s+(?P<tail>(?:the|an?|my|it|that|this|simple|easy|because|just|better safe|safe"
+    rf"|not)\b"
     r"[^:?\n]{2,120})",
     re.I | re.S,
 )
@@ -299,72 +350,98 @@ _WHY = re.compile(
 )
 # "I'm inclined to bet, and so I will."
 _CONFIRMED = re.compile(
-    r"(?P<main>[^?\n]+?)[,;.!\u2013\u2014-]?\s+(?:and |so |and so )?(?:(?:that|this|it)(?:'s| is| will be)"
+    r"(?P<main>[^?\n]+?)[,;.!\u2013\u2014-]?\s+(?:and |so |and so )?(?:(?:that|this|it)(?:'s| is"
+    r"| will be)"
     r" (?:exactly |just |simply |precisely )?(?:what (?:i(?:'m| am|'ll| will| shall)?|we) (?:do\w*"
-    r"|choose|go with|will do|shall do|am doing)(?: now)?|my (?:\w+ )?(?:move|choice|decision|action"
-    r"|answer|pick|plan)|settled|decided|done)|(?:so )?i (?:will|shall|do|do so|do it)|here (?:i|we) go"
+    r"|choose|go with|will do|shall do|am doing)(?: now)?|my (?:\w+ )?(?:move|choice|decision"
+    r"|action"
+    r"|answer|pick|plan)|settled|decided|done)|(?:so )?i (?:will|shall|do|do so|do it)|here (?:i"
+    r"|we) go"
     r"(?: again)?|off i go|consider it done|i'm (?:taking|doing|following|going with|sticking with"
-    r"|choosing) (?:it|that|this)(?: now)?|i(?:'ll| will| shall)? do (?:just |exactly )?(?:that|it|so)"
+    r"|choosing) (?:it|that|this)(?: now)?|i(?:'ll| will| shall)? do (?:just |exactly )?(?:that|it"
+    r"|so)"
     r"(?: now| with a smile| gladly)?)\W*",
     re.I,
 )
 _LEANS = re.compile(
-    r"\b(?:inclined|leaning|instincts?|gut|intuition|feeling|tempted|happy|ready|need|sense|good idea"
-    r"|want|like|logic|analysis|nature|duty|part|turn|wise|right|best|logical|sensible|falls|time)\b",
+    r"\b(?:inclined|leaning|instincts?|gut|intuition|feeling|tempted|happy|ready|need|sense"
+    r"|good idea"
+    r"|want|like|logic|analysis|nature|duty|part|turn|wise|right|best|logical|sensible|falls"
+    r"|time)\b",
     re.I,
 )
 # What may be a part of the order, or another: "..., for 3 wood", "..., take the dish".
 _ORDERS = re.compile(
-    r"\A\W*(?:for(?! (?:now|safety|sure|certain|good|the (?:time|moment|good|sake|best|win|team))\b)"
+    r"\A\W*(?:for(?! (?:now|safety|sure|certain|good|the (?:time|moment|good|sake|best|win"
+    r"|team))\b)"
     r"|in (?:exchange|return)|against|plus|minus|with(?! (?:no|a|all|my|full|every|great|some|any"
-    r"|pleasure|care|caution|confidence|pride|joy|ease|patience|purpose|hope|luck|that|this|apologies"
+    r"|pleasure|care|caution|confidence|pride|joy|ease|patience|purpose|hope|luck|that|this"
+    r"|apologies"
     r"|thanks|respect|regards|best|love)\b)"
-    r"|and (?!with that|gladly|happily|willingly|proudly|stay (?:alert|ready|calm)|keep|hand|call it|get it|take it from|pass the turn|be done|that's|that is|this is|it's|i'm|i am|i do\b|off\b|no\b|hope(?! to\b)|hopefully|let's see|done"
+    r"|and (?!with that|gladly|happily|willingly|proudly|stay (?:alert|ready|calm)|keep|hand"
+    r"|call it|get it|take it from|pass the turn|be done|that's|that is|this is|it's|i'm|i am"
+    r"|i do\b|off\b|no\b|hope(?! to\b)|hopefully|let's see|done"
     r"|nothing\b|then it's|proud|happy|we'll see|may\b|leave|trust)|or\b|so (?!that\b|be it|there"
     r"|it\b|we can|i can|far|long|nobody|no one|everyone|my|the|our|say|i think|goes)"
     r"|go\b|enter|take|put\b|get\b|open|close(?! enough)|move\b|turn\b|step\b|walk|run\b|drop|use\b"
     r"|grab|pick|place\b|return|come (?!what|on\b)|head\b|fly|stop\b|stay|wait\b|hold\b|eat|drink"
     r"|make\b|build|give\b|fetch|bring|cook|serve|push|pull|press|call\b|fold|raise|bet\b|check\b"
-    r"|accept|reject|offer|claim|say\b|tell|ask\b|seen\b|the (?:rest|others?)\W*\Z|reason|please (?!"
-    r"don't worry|bear|excuse|forgive)|you\b|your (?:job|task|part)|\W*\d|(?:north|south|east|west|up"
-    r"|down|left|right)\b(?! (?:away|now|as|on|there|here|where))|not\b(?! (?:because|that|a big|too"
-    r"|the (?:flash|pretti|most|best)))|to\b(?! (?:be|keep|help|make|give|save|avoid|see|show|say the"
+    r"|accept|reject|offer|claim|say\b|tell|ask\b|seen\b|the (?:rest|others?)\W*\Z|reason"
+    r"|please (?!"
+    r"don't worry|bear|excuse|forgive)|you\b|your (?:job|task|part)|\W*\d|(?:north|south|east|west"
+    r"|up"
+    r"|down|left|right)\b(?! (?:away|now|as|on|there|here|where))|not\b(?! (?:because|that|a big"
+    r"|too"
+    r"|the (?:flash|pretti|most|best)))|to\b(?! (?:be|keep|help|make|give|save|avoid|see|show"
+    r"|say the"
     r" least|my)\b))",
     re.I,
 )
 # Joined without a sign.
 _ADVERBS = (
-    r"(?:right (?:away|now)|straight away|at once|at (?:this|the) (?:point|moment|stage|very moment)"
+    r"(?:right (?:away|now)|straight away|at once|at (?:this|the) (?:point|moment|stage"
+    r"|very moment)"
     r"|(?:in|on|for|during|with) (?:this|my) (?:very )?(?:turn|move|round|step|action|time|one)"
-    r"|this (?:very )?(?:turn|round|time|move|step)|here|here and now|now|again|once (?:more|again)|instead"
+    r"|this (?:very )?(?:turn|round|time|move|step)|here|here and now|now|again|once (?:more"
+    r"|again)|instead"
     r"|after all|all the same|as well|too|for (?:now|safety|sure|certain|good measure|starters"
     r"|the (?:time being|moment|present|win|good of (?:the team|us all|everyone|all)|team"
     r"|sake of (?:the team|safety|progress|speed|tempo|peace|argument)|greater good|common good)"
-    r"|(?:all|both) of us|a (?:start|change)|everyone's (?:sake|benefit)|(?:safety|clarity|good)'s sake"
+    r"|(?:all|both) of us|a (?:start|change)|everyone's (?:sake|benefit)|(?:safety|clarity"
+    r"|good)'s sake"
     r"|our common goal|simplicity|my part|what it's worth)"
-    r"|just (?:in case|to be (?:safe|sure)|(?:like|as) (?:last time|before|planned|always|we discussed))"
+    r"|just (?:in case|to be (?:safe|sure)|(?:like|as) (?:last time|before|planned|always"
+    r"|we discussed))"
     r"|like (?:last time|before|always|i said|we said|we planned|we discussed)"
     r"|as (?:usual|always|ever|before|planned|agreed|discussed|promised|announced|intended|expected"
-    r"|requested|i said|we said|(?:i|we) (?:agreed|planned|discussed|promised|said)(?: before| earlier)?"
+    r"|requested|i said|we said|(?:i|we) (?:agreed|planned|discussed|promised|said)(?: before"
+    r"| earlier)?"
     r"|my (?:next |first |final )?(?:move|action|answer|choice|contribution|part))"
     r"|while (?:i|we|it) (?:still )?(?:can|may|lasts?)|while (?:there(?:'s| is) (?:still )?(?:time"
     r"|a chance)|the going is good|the others? (?:\w+ ){1,4}?(?:ready|busy|away|along))"
     r"|before (?:it(?:'s| is) too late|time runs out|things get worse|anyone (?:else )?(?:does|can)"
     r"|(?:somebody|someone) else does|the (?:clock|time) runs (?:out|down))"
-    r"|(?:with|without) (?:a (?:good |great )?(?:deal|bit|lot|touch|sense|hint) of )?(?:(?:any|no|a|an|all|my|full|every|great|some|much|further|more|little|good|due"
-    r"|complete|total|utmost|quiet|clear|everyone's|the|your|kind|whole) )*(?:regrets?|smile|confidence"
-    r"|care|caution|pleasure|pride|joy|ease|patience|purpose|determination|conviction|intent(?:ion)?"
+    r"|(?:with|without) (?:a (?:good |great )?(?:deal|bit|lot|touch|sense|hint) of )?(?:(?:any|no"
+    r"|a|an|all|my|full|every|great|some|much|further|more|little|good|due"
+    r"|complete|total|utmost|quiet|clear|everyone's|the|your|kind|whole) )*(?:regrets?|smile"
+    r"|confidence"
+    r"|care|caution|pleasure|pride|joy|ease|patience|purpose|determination|conviction"
+    r"|intent(?:ion)?"
     r"|hesitation|delay|fuss|doubts?|worr(?:y|ies)|respect|understanding|blessing|luck|hopes?|heart"
-    r"|mind|courage|resolve|enthusiasm|style|ado|discussion|drama|rush|hurry|haste|fear|shame|effort"
+    r"|mind|courage|resolve|enthusiasm|style|ado|discussion|drama|rush|hurry|haste|fear|shame"
+    r"|effort"
     r"|deliberation|thought|thinking|consideration|reservations?|apolog(?:y|ies)|complaints?|grin"
     r"|steady hand|calm|gratitude|excitement|vigou?r|energy)(?: (?:whatsoever|at all|in mind|and"
     r" \w+))?"
     r"|(?:gladly|happily|calmly|confidently|carefully|quickly|quietly|accordingly|of course|indeed"
     r"|obviously|clearly|naturally|definitely|certainly|surely|simply|immediately|promptly|today"
-    r"|then and there|by default|without question|no matter what|nonetheless|nevertheless|regardless"
+    r"|then and there|by default|without question|no matter what|nonetheless|nevertheless"
+    r"|regardless"
     r"|either way|in any case|anyway|as is|then|real (?:quick|fast)|in (?:a|this) (?:spot|position"
-    r"|situation|place|case|moment)(?: like this)?|under the circumstances|(?:and )?then (?:it's|it is)"
-    r" (?:over to|up to|on|the turn of) (?:you|my partner|the others?)|over to you|if (?:i|you) (?:may|don't mind|please)|if nothing else"
+    r"|situation|place|case|moment)(?: like this)?|under the circumstances|(?:and )?then (?:it's"
+    r"|it is)"
+    r" (?:over to|up to|on|the turn of) (?:you|my partner|the others?)|over to you|if (?:i"
+    r"|you) (?:may|don't mind|please)|if nothing else"
     r"|if only (?:to|for|because)\b.*|to (?:be (?:safe|sure|on the safe side)|(?:keep|get) things"
     r" (?:moving|going)|make progress|do my part|play it safe)))"
 )
@@ -373,26 +450,31 @@ _JOINED = re.compile(
 )
 _CLAUSES = re.compile(
     rf"{_MAIN},?\s+(?P<tail>(?:which(?:,| (?!pot|one|way|of|side|door|room|column|card|square)\b)"
-    r"|in order (?:not )?to|so as (?:not )?to|for the simple reason that|so (?:that\b|nobody|no one|nothing|everyone|(?:my|the|our) |we (?:can|don't|all|both|may|keep)"
-    r"|i (?:can|don't|won't|may|keep|need not))|seeing (?:that|as|how)|given (?:that|how)|considering"
+    r"|in order (?:not )?to|so as (?:not )?to|for the simple reason that|so (?:that\b|nobody"
+    r"|no one|nothing|everyone|(?:my|the|our) |we (?:can|don't|all|both|may|keep)"
+    r"|i (?:can|don't|won't|may|keep|need not))|seeing (?:that|as|how)|given (?:that|how)"
+    r"|considering"
     r"|in the hopes? (?:that|of)|in the (?:belief|knowledge|expectation) that|on the grounds that"
     r"|even (?:though|if)|although|though|whatever|no matter|thereby|thus \w+ing|hoping|trusting"
     r"|knowing|believing|figuring|relying|counting on|confident|certain|sure that|convinced|mindful"
-    r"|aware|leaving (?:the rest|everything|room|my options|the others?|some)|keeping (?:my|our|an eye"
+    r"|aware|leaving (?:the rest|everything|room|my options|the others?|some)|keeping (?:my|our"
+    r"|an eye"
     r"|things|everyone|it simple|the (?:pressure|peace|pace|balance|initiative|tempo))|making sure"
-    r"|making the most|giving (?:us|my|the team|everyone|others)|saving (?:us|time|everyone|my)|ready"
-    r" (?:for|to (?:adapt|react|respond|help|adjust))|and (?:with that|that's|that is|this is|it's|i'm|i am|i do"
-    r" (?:so|it)|off i go|here i go|hope\w*(?! to\b)|may|no hard|nothing else|nothing more|leave (?:the rest|it at that)|hand (?:it|over|the turn)|pass the turn on"
-    r"|keep (?:an eye|watching|my eyes)|stay (?:alert|ready|calm)|call it a (?:turn|day)|be done with it"
+    r"|making the most|giving (?:us|my|the team|everyone|others)|saving (?:us|time|everyone|my)"
+    r"|ready"
+    r" (?:for|to (?:adapt|react|respond|help|adjust))|and (?:with that|that's|that is|this is|it's"
+    r"|i'm|i am|i do"
+    r" (?:so|it)|off i go|here i go|hope\w*(?! to\b)|may|no hard|nothing else|nothing more"
+    r"|leave (?:the rest|it at that)|hand (?:it|over|the turn)|pass the turn on"
+    r"|keep (?:an eye|watching|my eyes)|stay (?:alert|ready|calm)|call it a (?:turn|day)"
+    r"|be done with it"
     r"|get it over with|take it from there|gladly|happily|willingly|proudly|trust"
     r"|we'll see|let's see)|but (?:only )?(?:because|for|with good|that's fine|in a good way)"
-    r"|as (?:any|every|it|this|that|there|nobody|no one|nothing|everything|the|my|our|i|we)\b)[^:?\n]*)",
+    r"|as (?:any|every|it|this|that|there|nobody|no one|nothing|everything|the|my|our|i"
+    r"|we)\b)[^:?\n]*)",
     re.I | re.S,
 )
-
-_MOST = 4  # leads and tails around one clause
-
-
+# A tail of what others do, and one that takes the good of an action away.
 _OF_OTHERS = re.compile(
     rf"\W*(?:(?:and|so|which|as|while) )*(?!nobody|no one|every){_OTHERS}\b"
     r"(?! (?:can|has|have|gets?|may|need(?: not|n't)?|doesn't|does not|won't|will|is free)\b)",
@@ -404,10 +486,31 @@ _BAD = re.compile(
     re.I,
 )
 _NEGATED = re.compile(r"\b(?:no|not|never|nothing|nobody|without|\w+n't)\b", re.I)
+# "For now I wait", and what is told within a choice: "my move, after some thought, is to bet".
+_OF_SOMEBODY = re.compile(rf"\b{_OTHERS}\b", re.I)
+_LED = re.compile(
+    rf"\W*(?:(?:and|so|but|right|well|okay|yes)\W+)*(?:{_ADVERBS}),? {_OWN}", re.I | re.S
+)
+_ASIDE = re.compile(
+    r"(\W*(?:my|the) [\w -]{3,50}), (?!or\b|not\b)[^,?:]{3,60}, (?=(?:is|will be) )", re.I
+)
+_OWN_AGAIN = re.compile(rf"[,;:.!]\s+(?:and |so |but )?{_I}", re.I)
+_JOKING = _any(_JOKES, _IF)
+# A statement, which "and I ..." goes on.
+_STATES = re.compile(
+    r"\b(?:is|are|am|i'm|it's|that's|has|have|see|know|needs?|there's|got|can)\b", re.I
+)
+_CALL = re.compile(rf"\W*(?:(?:hey|hi|ok|okay|dear|so)\s+)?{NAME}\W*", re.I)
+
+_MOST = 4  # leads and tails around one clause
+_LONGEST = 600  # characters of a sentence
 
 
 def framed(text: str) -> Iterator[tuple[str, str]]:
     """The own clauses of a sentence with what stands around each, which is no more than talk."""
+    if len(text) > _LONGEST:
+        return
+    text = text.replace("\u2019", "'")
     seen = {text}
     waiting = [(text, "")]
     for _ in range(_MOST):
@@ -422,14 +525,6 @@ def framed(text: str) -> Iterator[tuple[str, str]]:
         waiting = found
         if not found:
             return
-
-
-_LED = re.compile(
-    rf"\W*(?:(?:and|so|but|right|well|okay|yes)\W+)*(?:{_ADVERBS}),? {_OWN}", re.I | re.S
-)
-_ASIDE = re.compile(
-    r"(\W*(?:my|the) [\w -]{3,50}), (?!or\b|not\b)[^,?:]{3,60}, (?=(?:is|will be) )", re.I
-)
 
 
 def _leads(text: str) -> Iterator[tuple[str, str]]:
@@ -460,10 +555,9 @@ def _leads(text: str) -> Iterator[tuple[str, str]]:
     if here:
         before, _, lead = here["lead"].rpartition(",")
         own = _is_own(here["main"]) and not _SPEAKER.fullmatch(here["lead"])
-        presents = own or _PRESENTS.search(lead)
-        if re.search(rf"\b{_OTHERS}\b", here["lead"] if own else lead, re.I):
-            presents = False
-        if presents and not _AGAINST_LEAD.search(lead) and not _JOKING.search(before):
+        known = (own or _PRESENTS.search(lead)) and not _JOKING.search(before)
+        told = _AGAINST_LEAD.search(lead) or _OF_SOMEBODY.search(here["lead"] if own else lead)
+        if known and not told:
             yield here["main"], lead
 
 
@@ -473,6 +567,8 @@ def _chosen(text: str, choosing: re.Pattern[str]) -> Iterator[tuple[str, str]]:
         told, main = text[: mark.start()], text[mark.end() :].strip()
         cut = list(re.finditer(r"[,;:.!\n]\s*(?:so |and )?", told))
         before, lead = (told[: cut[-1].start()], told[cut[-1].end() :]) if cut else ("", told)
+        if re.fullmatch(r"\W*(?:that's|that is|which is|namely|that being)", lead):
+            lead = before  # "there's one thing to do, and that's to ..."
         if not (_OF_ME.match(lead) and choosing.search(lead)) or _NOT_CHOSEN.search(lead):
             continue
         if before and _AGAINST_LEAD.search(_HARMLESS.sub("", before)):
@@ -520,14 +616,6 @@ def _tails(text: str) -> Iterator[tuple[str, str]]:
 def _is_circumstance(lead: str) -> bool:
     found = _CIRCUMSTANCE.match(lead)
     return found is not None and not _JOKING.search(lead[found.end() :])
-
-
-_OWN_AGAIN = re.compile(rf"[,;:.!]\s+(?:and |so |but )?{_I}", re.I)
-_JOKING = _any(_JOKES, _IF)
-_STATES = re.compile(
-    r"\b(?:is|are|am|i'm|it's|that's|has|have|see|know|needs?|there's|got|can)\b", re.I
-)
-_CALL = re.compile(rf"\W*(?:(?:hey|hi|ok|okay|dear|so)\s+)?{NAME}\W*", re.I)
 
 
 def _is_call(lead: str) -> bool:

@@ -10,7 +10,8 @@ import re
 
 # Another one by its name; "cabinet 3" is a thing.
 NAME = (
-    r"(?:[a-z]+_\d{1,2}|(?:player|chef|cook|drone|near|far|pursuer|evader|runner|tagger|hunter|robot"
+    r"(?:[a-z]+_\d{1,2}|(?:player|chef|cook|drone|near|far|pursuer|evader|runner|tagger|hunter"
+    r"|robot"
     r"|agent|bot|opponent|partner|team|seller|buyer) \d{1,2})"
 )
 
@@ -118,7 +119,8 @@ _DOUBT = (
     r"hypothetical\w* theor\w+ jok\w+ kidding lies? lying ironic\w* sarcas\w+ opposite contrary "
     r"untrue false says? said saying tells? told asks? asked asking wrote writes? quot\w+ hear\w* "
     r"claims wish\w* hopes? hoping dream\w* otherwise or either maybe perhaps possibly probably "
-    r"might depend\w* however although though nevertheless instead actually undecided unsure uncertain "
+    r"might depend\w* however although though nevertheless instead actually undecided unsure "
+    r"uncertain "
     r"refus\w+ forget ignor\w+ cancel\w* scratch"
 )
 _DOUBTS = "|".join(
@@ -142,7 +144,8 @@ HARMFUL = re.compile(
 # remark is harmless, so that other times, judgements, thoughts and calls are not.
 NO_REMARK = re.compile(
     rf"\b(?:{_DOUBTS}"
-    r"|because|since|but|in case|hesitat\w+|afraid|reluctant|claim|neither|nor|may|idk|dunno|guess"
+    r"|pending|barring|failing|granted|because|since|but|in case|hesitat\w+|afraid|reluctant|claim"
+    r"|neither|nor|may|idk|dunno|guess"
     r"|should\w*|would\w*|could\w*|shall|i'd|we'd|was|wasn't|were|weren't|had|hadn't|did|didn't"
     r"|used|last|earlier|ago|yesterday|previous\w*|before|after\w*|later|next(?! to\b)|soon"
     r"|eventually|usually|normally|sometimes|often|once|when\w*|while|as|first|second|then"

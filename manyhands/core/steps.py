@@ -86,7 +86,8 @@ _AGAINST = re.compile(
     r"|but|except|else|rather|instead|than|later|after|afterwards|blocked|wrong|mistake|bad|worse"
     r"|option\w*|choice\w*|example|wish\w*|both|either|if|or|unless|until|when|once|twice|times"
     r"|case|said|says|tells?|told|yourself|trouble|danger\w*|harm\w*|risk\w*|death|young"
-    r"|every\w+|advice|too|los\w+|dead|turn\w*|true|friend"
+    r"|every\w+|advice|soon|pay|pending|another (?:day|game|time)|too|los\w+|dead|turn\w*|true"
+    r"|friend"
     rf"|(?:\d+|two|three|four|five)\s+(?:more\s+)?{_CELLS})\b"
     rf"|\A\s*partner\W*(?:,|\Z)|,\s*partner\b|(?:\A|,)\s*{NAME}\s*[,:!]|,\s*{NAME}\s*\Z",
     re.I,
