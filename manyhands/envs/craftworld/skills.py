@@ -46,6 +46,7 @@ from manyhands.envs.craftworld.skill_words import (
     deeds_of,
     lies_on,
     seen_names,
+    spelled_before,
     wanted,
 )
 from manyhands.envs.craftworld.state import HERE
@@ -269,12 +270,7 @@ class CraftSkills:
                 "seen": seen_names(self._targets, self._env.agents),
                 "way": WAYS | {f"{side}ern": WAYS[side] for side in COMPASS},
                 "name": {name: i for i, name in enumerate(names) if i < first}
-                | {  # as gifts of tools were spelled
-                    name.replace(spaced(item), item): i
-                    for i, name in enumerate(names[:first])
-                    for item in craft.gifts
-                    if "_" in item and name.startswith(f"give {spaced(item)} ")
-                }
+                | spelled_before(names[:first], craft.gifts)
                 | {name: names.index(name) for name in names[first:] if name in MOVES}
                 | dict.fromkeys(("interact", "interact with it", "use it"), names.index("do")),
                 "gift": gifts | tools(craft),
