@@ -293,16 +293,16 @@ def settler(view):
     tools = line(view.text, "You carry ").split(". Within reach")[0]
     offered = [choice.text for choice in view.choices]
     table = "Within reach: a table" in view.text
-    for made in ("make_stone_pickaxe", "make_wood_pickaxe"):
-        if made.removeprefix("make_").replace("_", " ") not in tools and made in offered:
+    for made in ("make stone pickaxe", "make wood pickaxe"):
+        if made.removeprefix("make ") not in tools and made in offered:
             return made
     pickaxe = "wood pickaxe" in tools
     wood = int((re.findall(r"(\d) wood\b(?! )", tools) or [0])[0])
-    price = int(re.search(r"place_table: costs (\d) wood", view.rules)[1])
+    price = int(re.search(r"place table: costs (\d) wood", view.rules)[1])
     grid = re.findall(r"^[-.WTSBcz@_,pP]{9}$", view.text, re.M)
     known = "".join(grid)
     if not pickaxe and wood >= price + 2 and "B" not in known:
-        place = [text for text in offered if text.startswith("place_table")]
+        place = [text for text in offered if text.startswith("place table")]
         return place[0] if place else walk_to(grid, ".")
     if "B" not in known or wood < 1:
         aim = "T"

@@ -251,7 +251,12 @@ def test_the_chef_before_comes_first():
     assert env.last_events(state, 1)[1] == {"event": "failed", "agent": "chef_1"}
     for agent, who in ((0, "you were"), (1, "chef_0 was")):
         told = env.describe(state, agent).split("Last step: ")[1]
-        assert f"since {who} faster" in told
+        assert f"could not put cucumber down at chopping board 1, since {who} faster" in told
+    here = [["go to storage", "wait", "wait"], ["get lettuce", "wait", "wait"],
+            ["go to chopping board 1", "go to chopping board 1", "wait"],
+            ["put it down", "wait", "wait"]]  # fmt: skip
+    told = env.describe(play(env, *here, ["get lettuce", "get lettuce", "wait"])[0], 0)
+    assert "chef_1 could not take or start anything at chopping board 1, since you were" in told
     choices = env.choices(play(env, *both)[0], 1)
     assert [choice.certain for choice in choices if choice.text.startswith("put")] == [False]
 

@@ -757,7 +757,7 @@ def decode(env, text: str) -> np.ndarray:
         which = re.search(r"^(?:Round|Month) (\d+) of", text, re.M)
         put("rounds_left", data.rounds - int(which[1]) + 1 if which else 0)
         leads = r"(?:Donor: (\w+)\.|(\w+) (?:proposes?|speaks?))"
-        lead = re.search(rf"(?:of \d+\.|been played\.) {leads}", text)
+        lead = re.search(rf"(?:of \d+\.|one more:) {leads}", text)
         bit("lead", place(lead[1] or lead[2]))
     if "pool" in env.at:
         put("pool", counts(re.search(r"^(?:On the table|In the lake): (.*)\.$", text, re.M)[1]))
@@ -799,7 +799,9 @@ def decode(env, text: str) -> np.ndarray:
             for good, value in re.findall(r"([a-z]*) ?(\d+)", words):
                 told[place(who), data.goods.index(good or data.goods[0])] = int(value) + 1
         put("claims", told.ravel())
-    if "deals" in env.at:
+    if "deals" in env.at and not data.accumulates:
+        put("deals", int("with a deal" in head))
+    elif "deals" in env.at:
         put("deals", int(re.search(r"^Deals so far: (\d+)", text, re.M)[1]))
     log = [_entry(env, line, place, offer) for line in re.findall(r"^- (.*)$", text, re.M)]
     missing = env.memory - len(log)

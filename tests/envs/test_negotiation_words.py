@@ -460,3 +460,102 @@ def test_silence_in_the_talk_keeps_no_coins():
     assert np.array_equal(env.parse("I pass.", state, 0), env.noop)
     env, state = _after("donor", *talks, "pass")
     assert "you gave nothing to player_" in env.describe(state, 0)
+
+
+ROUNDS = ("rounds", "short rounds", "divide among five", "all must agree", "commons", "donor")
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_the_history_tells_the_round_of_each_move(name):
+    """With proposals that are refused, or not even made, and talks that somebody leaves."""
+    env = manyhands.make("negotiation", **GAMES[name])
+    rng, most = np.random.default_rng(1), 0
+    for seed in range(3):
+        key, t = episode_key(seed), 0
+        data, frame = np.asarray(jax.random.key_data(key)), stepper(env).reset(key)
+        played: list[int] = []  # of each move, the round that it was made in
+        while True:
+            told, now = [], 0
+            for line in env.describe(frame.state, 0).splitlines():
+                if found := re.fullmatch(r"(?:Round|Month) (\d+):|Last step \(\w+ (\d+)\):", line):
+                    now = int(found[1] or found[2])
+                told += [now] * line.startswith("- ")
+            assert told == played[len(played) - len(told) :], (t, told, played)
+            assert len(told) >= min(len(played), 5)
+            if frame.over:
+                break
+            played += [int(frame.state.round) + 1] * int(frame.acting.sum())
+            rows = {}
+            for i in np.flatnonzero(frame.acting):
+                words = {str(c).split(":")[0]: c for c in env.choices(frame.state, int(i), None)}
+                weights = [{"accept": 0.2, "walk away": 0.1}.get(kind, 1.0) for kind in words]
+                pick = rng.choice(list(words), p=np.array(weights) / sum(weights))
+                rows[int(i)] = words[pick].action
+            frame, t = stepper(env).step(data, t, frame, full_actions(env, rows)), t + 1
+        most = max([most, *played])
+    assert most > 1
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_deals_are_counted_where_there_can_be_several(name):
+    ends = set()
+    for env, _, _, frame in plays(name):
+        for detail in ("brief", "normal"):
+            text = env.describe(frame.state, 0, detail=detail)
+            one_off = "deals" in env.at and not env.scenario.accumulates
+            assert ("Deals so far" in text) is (
+                "deals" in env.at and not one_off and detail != "brief"
+            )
+            if frame.over and one_off:
+                end = "with a deal" if frame.state.deals else "without a deal"
+                assert text.splitlines()[0].endswith(f"{end}.")
+                ends.add(end)
+            else:
+                assert "without a deal." not in text.splitlines()[0]
+    assert ends or env.scenario.accumulates or "deals" not in env.at
+
+
+@pytest.mark.parametrize("scenario", ["donor", "commons"])
+def test_nobody_leads_a_round_after_the_last(scenario):
+    length = {"donor": "rounds", "commons": "months"}[scenario]
+    env, state = _after(scenario, *["pass"] * 3, players=3, discussion=0, **{length: 3})
+    told = env.describe(state, 0).splitlines()[1]
+    assert told.startswith("All 3") and "Were there one more" in told
+
+
+def test_claims_tell_within_what_they_can_be_true():
+    env, state = _after("buy_sell")
+    (claim,) = (str(c) for c in env.choices(state, 0) if c.text.startswith("claim"))
+    assert "10 to 50 by 5 (a cost is from 10 to 40)" in claim
+    env, state = _after("buy_sell", "pass")
+    (claim,) = (str(c) for c in env.choices(state, 1) if c.text.startswith("claim"))
+    assert "(a value is from 20 to 50)" in claim
+    assert "what your value is" in env.rules(1) and "what your cost is" in env.rules(0)
+    env, state = _after("trade")  # each range is the one of its good
+    (claim,) = (str(c) for c in env.choices(state, 0) if c.text.startswith("claim"))
+    assert "wheat 5 to 6" in claim and "(" not in claim
+
+
+def test_phrases_fit_their_games():
+    said = {name: set(manyhands.make("negotiation", **GAMES[name]).phrases) for name in GAMES}
+    assert not any(re.search("share|need most|much of this", line) for line in said["buy_sell"])
+    assert not any(re.search("take|took|hold back", line) for line in said["donor"])
+    assert len({len(phrases) for phrases in said.values()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words", "phrase"),
+    [
+        ("buy_sell", "I ask player_1 what price they want.", "what price do you want?"),
+        ("buy_sell", "I suggest that we find a fair price.", "let us find a fair price"),
+        ("buy_sell", "I tell them that I am in no hurry.", "I am in no hurry"),
+        ("donor", "I urge everyone to give more.", "let us all give more"),
+        ("donor", "I tell them that I will give if they do.", "I will give if you do"),
+    ],
+)
+def test_phrases_of_a_sale_and_of_gifts_are_read_as_reports(scenario, words, phrase):
+    env, state = _after(scenario)
+    assert np.array_equal(env.parse(words, state, 0), env.parse(f"say: {phrase}", state, 0))
+    assert env.parse(f"say: {phrase}", state, 0) == env.first[KINDS.index("say")] + (
+        env.phrases.index(phrase)
+    )

@@ -58,6 +58,23 @@ def test_a_soup_by_skills() -> None:
     assert "Your last skill: wait (done)." in env.describe(state, 1)
 
 
+def test_a_chef_before_a_pot_is_told_when_its_soup_is_ready() -> None:
+    """And not to plate "now", as long as it cooks."""
+    env, step = game()
+    state = jax.jit(env.reset)(jax.random.key(0))
+    for words in (*["fetch onion", "put in pot A"] * 3, "fetch dish"):
+        state = run(env, step, state, words)
+    told = []
+    for _ in range(8):
+        (line,) = (str(c) for c in env.choices(state, 0) if c.startswith("plate from pot A"))
+        told.append(line)
+        assert env.parse(line, state, 0) == env.skills.names.index("plate from pot A")
+        action = env.parse("plate from pot A", state, 0)
+        state, _ = step(jax.random.key(1), state, np.array([action, env.noop], np.int32))
+    assert any(re.search(r"at \(2, 0\), about \d+ steps until it is ready$", line) for line in told)
+    assert not any("now" in line and "ready in" in line for line in told)
+
+
 def test_manual_dynamics_start_a_pot() -> None:
     env, step = game(dynamics="manual", chefs=1)
     state = env.reset(jax.random.key(0))

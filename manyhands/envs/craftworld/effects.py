@@ -104,7 +104,9 @@ def choice(
     facts = {f"players.{obs.agent}.{name}": value for name, value in own.items()} if certain else {}
     if over and certain:
         facts["over"] = True
-    return Choice(env.actions[action], words, action, certain=certain, facts=facts, form=form)
+    return Choice(
+        spaced(env.actions[action]), words, action, certain=certain, facts=facts, form=form
+    )
 
 
 def _forms(env: Setting, obs: Observation, legal: np.ndarray) -> dict[int, Form]:
@@ -113,12 +115,13 @@ def _forms(env: Setting, obs: Observation, legal: np.ndarray) -> dict[int, Form]
     found: dict[int, Form] = {}
     given = [a for a in range(craft.give, craft.request) if a < len(legal) and legal[a]]
     if given:
-        names = tuple(gifts[a - craft.give] for a in given)
-        words = f"{outcome_of_gift(env, obs, given[0]).words}; also {', '.join(names)}"
-        found |= dict.fromkeys(given, Form("give_{thing}", words, {"thing": names}))
+        things = tuple(spaced(gifts[a - craft.give]) for a in given)
+        words = f"{outcome_of_gift(env, obs, given[0]).words}; also {', '.join(things)}"
+        found |= dict.fromkeys(given, Form("give {thing}", words, {"thing": things}))
     if len(legal) > craft.request and legal[craft.request]:
+        things = tuple(map(spaced, gifts))
         words = f"show all for {craft.request_steps} steps that you need it; also "
-        asked = Form("request_{thing}", words + ", ".join(gifts), {"thing": gifts})
+        asked = Form("request {thing}", words + ", ".join(things), {"thing": things})
         found |= dict.fromkeys(range(craft.request, craft.request + len(gifts)), asked)
     return found
 

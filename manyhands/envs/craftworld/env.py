@@ -109,10 +109,13 @@ class CraftWorld(Setting, Env[CraftState]):
     noop = NOOP
     # What a person presses (`viewer/human.py`): Crafter's keys, and arrows for the moves.
     keys = {  # noqa: RUF012
-        **{way: f"move_{way}" for way in rl.FACINGS},
+        **{way: f"move {way}" for way in rl.FACINGS},
         **{".": "noop", "space": "do", "tab": "sleep"},
-        **{key: f"place_{name}" for key, name in zip("rtfp", rl.PLACES, strict=True)},
-        **{key: f"make_{name}" for key, name in zip("123456", rl.RECIPES, strict=True)},
+        **{key: f"place {name}" for key, name in zip("rtfp", rl.PLACES, strict=True)},
+        **{
+            key: f"make {name.replace('_', ' ')}"
+            for key, name in zip("123456", rl.RECIPES, strict=True)
+        },
     }
     batched = True
     reset_pool = 128

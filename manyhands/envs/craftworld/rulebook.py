@@ -163,18 +163,18 @@ def _actions(env: Setting) -> list[str]:
     craft, makes = env.craft, env.contents.makes
     lines = [
         "0 noop: wait. 6 sleep: below 9 energy.",
-        "1 move_left, 2 move_right, 3 move_up, 4 move_down: turn that way, and step there if the "
+        "1 move left, 2 move right, 3 move up, 4 move down: turn that way, and step there if the "
         "cell is free.",
         "5 do: use the cell that you face. To face a thing, stand beside it (not diagonally) and "
         "move against it.",
     ]
     if env.num_players > 1:
         goods = ", ".join(gift for gift in craft.gifts if gift not in makes)
-        first, last = craft.gifts[0], craft.gifts[-1]
+        first, last = craft.gifts[0], spaced(craft.gifts[-1])
         lines.append(
-            f"{craft.give} give_{first} to {craft.request - 1} give_{last}: hand 1 of {goods} and "
+            f"{craft.give} give {first} to {craft.request - 1} give {last}: hand 1 of {goods} and "
             f"the {len(makes)} tools, in this order, to the player that you face. {craft.request} "
-            f"request_{first} to {len(env.actions) - 1} request_{last}: all see for "
+            f"request {first} to {len(env.actions) - 1} request {last}: all see for "
             f"{craft.request_steps} steps that you need it."
         )
     lines.append(f"You hold at most {rl.MOST} of each item; more is lost.")
@@ -232,7 +232,7 @@ def _placing(env: Setting) -> list[str]:
     for i, name in enumerate(rl.PLACES, rl.PLACE):
         item, number = craft.place_cost(name)
         grounds = listed([NAMES[code] for code in craft.place_on(name)], "or")
-        lines.append(f"- {i} place_{name}: costs {counted(item, number)}; onto free {grounds}.")
+        lines.append(f"- {i} place {name}: costs {counted(item, number)}; onto free {grounds}.")
     return lines
 
 
@@ -240,7 +240,7 @@ def _making(env: Setting) -> list[str]:
     groups: dict[tuple[str, str], list[str]] = {}
     for i, tool in enumerate(env.contents.makes, rl.MAKE):
         needs = cost(env.craft, tool), stations(env.craft, tool)
-        groups.setdefault(needs, []).append(f"{i} make_{tool}")
+        groups.setdefault(needs, []).append(f"{i} make {spaced(tool)}")
     lines = [
         f"- {', '.join(tools)}: costs {price}; needs {near}."
         for (price, near), tools in groups.items()
@@ -323,5 +323,5 @@ def _advice(env: Setting) -> list[str]:
 def _answering(env: Setting) -> list[str]:
     return [
         'By name or number, or by what it does now ("collect wood").',
-        how_to_answer("move_left"),
+        how_to_answer("move left"),
     ]

@@ -101,6 +101,17 @@ def deeds_of(name: str) -> list[str]:
     return deeds + named
 
 
+def spelled_before(names: Iterable[str], gifts: Iterable[str]) -> dict[str, int]:
+    """Skills by names that they had: gifts of tools as `give wood_pickaxe to player_1`."""
+    tools = {gift.replace("_", " "): gift for gift in gifts if "_" in gift}
+    return {
+        name.replace(words, tool): i
+        for i, name in enumerate(names)
+        for words, tool in tools.items()
+        if name.startswith(f"give {words} ")
+    }
+
+
 def wanted(item: str, plain: str) -> tuple[int, bool]:
     """(how many of an item an answer says are wanted, whether beyond those that are held); as many
     as can be held where it does not say."""

@@ -46,6 +46,7 @@ from manyhands.envs.craftworld.skill_words import (
     deeds_of,
     lies_on,
     seen_names,
+    spelled_before,
     wanted,
 )
 from manyhands.envs.craftworld.state import HERE
@@ -210,7 +211,9 @@ class CraftSkills:
         ]
         for mate in env.agents if env.num_players > 1 else ():
             names += [f"follow {mate}", f"help {mate}"]
-            names += [f"give {item} to {mate} until you hold {k}" for item, k in self._gifts]
+            names += [
+                f"give {spaced(item)} to {mate} until you hold {k}" for item, k in self._gifts
+            ]
         self._first_primitive = len(names)
         names += [name for name in env.actions[1:] if name != "sleep"]
         self.names = tuple(names)
@@ -267,6 +270,7 @@ class CraftSkills:
                 "seen": seen_names(self._targets, self._env.agents),
                 "way": WAYS | {f"{side}ern": WAYS[side] for side in COMPASS},
                 "name": {name: i for i, name in enumerate(names) if i < first}
+                | spelled_before(names[:first], craft.gifts)
                 | {name: names.index(name) for name in names[first:] if name in MOVES}
                 | dict.fromkeys(("interact", "interact with it", "use it"), names.index("do")),
                 "gift": gifts | tools(craft),
@@ -837,16 +841,16 @@ class CraftSkills:
     ) -> int:
         item, count, keep = said["gift"], said.get("count"), said.get("n", 0)
         if item not in self._env.contents.items:
-            items = ", ".join(self._env.contents.items)
+            items = ", ".join(map(spaced, self._env.contents.items))
             raise IllegalAction(f"{item} cannot be carried over; there are {items}")
-        begun = f"give {item} to {mate} until you hold"
+        begun = f"give {spaced(item)} to {mate} until you hold"
         if count is not None and sight is not None:
             held = int(self._held(sight, item))
             if current is not None and self.names[current].startswith(begun):
                 return current
             keep = held - count
             if keep < 0:
-                raise IllegalAction(f"you hold {held} {item}, and cannot give {count}")
+                raise IllegalAction(f"you hold {held} {spaced(item)}, and cannot give {count}")
         return self._named(f"{begun} {keep}", "there is no such player, or not so many")
 
     def _named(self, name: str, otherwise: str) -> int:
@@ -883,7 +887,8 @@ class CraftSkills:
             f"go to tree ({', '.join(self._targets[1:])}): the nearest in view.\n"
             f"explore west (east, north, south): walk on that way, around what is in the way.\n"
             f"{others if self._env.num_players > 1 else ''}"
-            f"{', '.join(self._env.actions[1:6])}, ...: one plain step, an action by its name.\n"
+            f"{', '.join(self._env.actions[1:6])}, ...: one plain step, "
+            "an action with _ between its words.\n"
             "On the way trees are felled, stones mined, and stones laid into water; nobody walks "
             f"into lava. A skill whose target you {seen} is impossible: explore first."
         )

@@ -60,6 +60,7 @@ from manyhands.envs.craftworld.words import (
 
 __all__ = ["choices", "describe", "parse", "rules"]
 
+_LATE = ("wake_up", "defeat_skeleton")  # what comes long after the start: in the dark, in caves
 FOLLOWING, MISSING = 4, 5  # as many achievements, and cells of a plan, are named at most
 OTHERS = 4  # of what others did in the last step, so much is told at most
 _NOTHING = "nothing that you could do alone"
@@ -204,9 +205,10 @@ def _told(
     own = whose == me
     who, thing = "you" if own else whose, spaced(event.get("thing", ""))
     whom, by = (("you" if event.get(key) == me else event.get(key, "")) for key in ("to", "by"))
-    if kind in ("moved", "turned"):
-        # It may have faced that way already.
-        return f"{who} {'stepped' if kind == 'moved' else 'stayed, facing'} {event['way']}"
+    if kind == "moved":
+        return f"{who} stepped {event['way']}"
+    if kind == "turned":  # it may have faced that way already
+        return f"{who} did not step, and now face {event['way']} to {faced(env, obs)}"
     if kind in ("collected", "made"):
         verb, what = ("made", article(thing)) if kind == "made" else ("took", thing)
         return f"{who} {verb} {what}{'' if amount else ', and lost it: 9 is the most'}"
@@ -234,7 +236,7 @@ def _told(
         action = event["action"]
         if action == "do" and obs.cells[obs.front] == rl.GRASS and obs.at(obs.front) is None:
             return "you found no sapling"
-        return f"{action} failed"
+        return f"{spaced(action)} failed"
     if kind == "hurt":
         if by == "you" or by in env.agents or by in rl.CREATURES:
             return f"{article(by) if by in rl.CREATURES else by} hit {who} (-{amount})"
@@ -392,7 +394,7 @@ def _progress(obs: Observation) -> str:
 def _next(craft: CraftRules, obs: Observation) -> tuple[str, ...]:
     """The achievements that nothing but effort stands before: those that the goal takes first,
     then those that one action unlocks now, those whose thing is in view, and those that most
-    others wait for."""
+    others wait for. A creature that is not in view has to be found: it comes behind them."""
     # What others have given or built is as good as one's own.
     met = {f"{verb}_{item}" for item, n in obs.items.items() if n for verb in ("collect", "make")}
     met |= {"place_table"} if obs.table else set()
@@ -400,9 +402,19 @@ def _next(craft: CraftRules, obs: Observation) -> tuple[str, ...]:
     found = _open(craft, obs.done, frozenset(met), obs.role)
     wanted, seen, before = _on_the_way(craft, obs.goal), _in_reach(craft, obs), _waiting(craft)
 
-    def rank(one: tuple[str, str]) -> tuple[bool, bool, bool, int]:
+    def rank(one: tuple[str, str]) -> tuple[bool, bool, bool, int, bool, int]:
         name = one[0]
-        return name not in wanted, not _ready(craft, obs, name), name not in seen, -before[name]
+        ready, far = _ready(craft, obs, name), name not in seen
+        hunted = far and name.endswith(rl.CREATURES)
+        soon = ready or not far
+        return (
+            hunted or name not in wanted,
+            not ready,
+            not soon,
+            -before[name],
+            name not in wanted,
+            _LATE.index(name) if name in _LATE else -1,
+        )
 
     return tuple(words for _, words in sorted(found, key=rank))
 
@@ -510,13 +522,13 @@ def _impossible(env: Setting, obs: Observation, legal: np.ndarray) -> list[str]:
     give, request, gifts = env.craft.give, env.craft.request, env.craft.gifts
     for action in range(min(len(legal), give)):
         if not legal[action]:
-            lines.append(f"- {env.actions[action]}: {why_not(env, obs, action)}.")
+            lines.append(f"- {spaced(env.actions[action])}: {why_not(env, obs, action)}.")
     if len(legal) > give and not legal[give:request].any():
-        lines.append(f"- give_...: {why_not(env, obs, request - 1)}.")
+        lines.append(f"- give ...: {why_not(env, obs, request - 1)}.")
     elif len(legal) > give:
-        short = [gifts[a - give] for a in range(give, request) if not legal[a]]
+        short = [spaced(gifts[a - give]) for a in range(give, request) if not legal[a]]
         if short:
-            lines.append(f"- give_{', give_'.join(short)}: {why_not(env, obs, give + 2)}.")
+            lines.append(f"- give {', give '.join(short)}: {why_not(env, obs, give + 2)}.")
     return lines
 
 

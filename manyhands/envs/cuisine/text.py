@@ -170,7 +170,7 @@ _DID = {
     "activate": "activated {place}",
     "wait": "waited",
     "deliver": "put {item} on the serving table",
-    "failed": "could not do what was meant at {place}, since {faster} faster",
+    "failed": "could not {meant} at {place}, since {faster} faster",
 }
 
 
@@ -182,6 +182,10 @@ def _happened(cuisine: Cuisine, state: CuisineState, agent: int) -> list[str]:
         event = did.get(name, {"event": "wait"})
         place = event.get("place", cuisine.book.place_names[int(state.place[i])])
         values = {**event, "place": the(place), "faster": _faster(cuisine, state, did, i, agent)}
+        held = int(state.held[i])  # who holds something can but put it down, others take and start
+        values["meant"] = "take or start anything"
+        if held:
+            values["meant"] = f"put {cuisine.book.item_names[held - 1]} down"
         who = "you" if i == agent else name
         said.append(f"{who} {_DID[event['event']].format(**values)}")
     for event in events:

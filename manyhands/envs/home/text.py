@@ -363,7 +363,7 @@ _DID = {
     "cool": "cooled {object}",
     "use": "turned on {object}",
     "slice": "sliced {object}",
-    "raced": "could not do what was meant: another player was faster",
+    "raced": "came too late: another player was faster",
 }
 
 

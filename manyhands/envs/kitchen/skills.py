@@ -359,7 +359,8 @@ class KitchenSkills:
         done = steps + (not name.startswith("go to"))
         far = "now, if nobody is first" if steps == 0 else f"about {_steps(done)}"
         if verb == "plate from" and int(obs.timer[y, x]) > 1:
-            far += f", ready in {_steps(int(obs.timer[y, x]) - 1)}"
+            ready = _steps(int(obs.timer[y, x]) - 1)
+            far = f"about {ready} until it is ready" if steps == 0 else f"{far}, ready in {ready}"
         if verb == "put in":
             far += f", {held} {int(obs.count[y, x]) + 1} of 3"
         if name.startswith("go to"):

@@ -294,7 +294,7 @@ class _Chooser:
         if kind == SAY:
             form = Form("say: {words}", SAYING, {"words": (*env.phrases, OTHER)})
             return [self.choice(SAY, int(k), "", self.next, form=form) for k in numbers]
-        form = self.claim_form(data.claims)
+        form = self.claim_form(data.claims, data.claim_limits(self.seen.agent))
         found = []
         for number in numbers.tolist():
             good, stated = map(int, data.claims[number])
@@ -303,8 +303,9 @@ class _Chooser:
             found.append(self.choice(CLAIM, number, "", facts, form=form))
         return found
 
-    def claim_form(self, claims: np.ndarray) -> Form:
-        """All claims in one line: the goods with their ranges."""
+    def claim_form(self, claims: np.ndarray, limits: str) -> Form:
+        """All claims in one line: the goods with their ranges, and within which `limits` one can
+        be true."""
         ranges = []
         for good in np.unique(claims[:, 0]).tolist():
             stated = claims[claims[:, 0] == good, 1]
@@ -319,6 +320,7 @@ class _Chooser:
             words = ", ".join(name + span for name, span in ranges)
         verb = "pledge" if self.data.about == "pledge" else "claim"
         low, high = int(claims[:, 1].min()), int(claims[:, 1].max())
+        words += f" ({limits})" if limits else ""
         return Form(f"{verb}: {{claim}}", f"{words}; it need not be true", {"claim": (low, high)})
 
 

@@ -120,6 +120,7 @@ _PHRASES: dict[str, tuple[str, ...]] = {
         "(too (low|little|high|much|expensive|cheap)|not enough|unfair|not fair|unacceptable) "
         "[for me|to me]",
         "too (low|little|high|much|expensive|cheap) [for me]",
+        "(that|this|your|the) price (does not|doesn't) suit me",
         "(make me|give me|offer me|i need|i want|i expect) [a] (better|higher|lower|fairer) "
         f"[{_DEAL}]",
         "(can|could) you [please] (do|offer|go|make it) [any] (better|higher|lower)",
@@ -150,7 +151,7 @@ _PHRASES: dict[str, tuple[str, ...]] = {
         "what do you (need|want|value|like) [most|the most|best]",
         "what (is|are) [the] ({good}|it|that|your good|things) worth to you",
         "which (good|item|one) do you (need|want|value|like) [most|the most|best]",
-        "what is your (cost|value|limit|price)",
+        "what is your (cost|value|limit|price)", "what price do you want",
         "tell me (what|which) [good|item] you (need|want|value|like) [most]",
     ),
     PLEDGE: (
@@ -163,12 +164,13 @@ _PHRASES: dict[str, tuple[str, ...]] = {
         "(everyone|everybody|each of us|all of us|we all|we) (should|must|can|could) "
         "(catch|take|harvest) [at most|no more than|up to|only|just] {amount} [each]",
     ),
-    KEEPS: ("i keep my (promises|word)", "trust me", "i will hold back if you do",
+    KEEPS: ("i keep my (promises|word)", "trust me", "i will (hold back|give) if you do",
             "(help|i help) those who help others"),
     FAIR: (
         "(let us|let's) [all] (share|split|divide) [it|this|everything] "
         "(fairly|equally|evenly|in half)",
         "(let us|let's) [all] take (the same|less|equal part)", "let's be fair", "let us be fair",
+        "(let us|let's) all give (the same|more)", "(let us|let's) find a fair price",
         "we must save for later", "without a deal we both lose",
         "(without|with no) [a] deal (we|both of us) [both] (lose|get nothing|gain nothing)",
     ),

@@ -78,6 +78,39 @@ def _together(data: Scenario, log: np.ndarray, step: int) -> int:
     return n - 1 if answers or cut else 1
 
 
+def rounds_of(data: Scenario, log: np.ndarray, state: NegotiationState) -> list[int]:
+    """The number of the round, from 1, in which each of the last moves was made; empty where there
+    are no rounds, or one only."""
+    if data.flow != ROUNDS or data.rounds < 2:
+        return []
+    talk, time = data.players * data.discussion, int(state.time)
+    steps = steps_of(data, log, time)
+    if not data.bargains:
+        return [step // (talk + 1) + 1 for step in steps]
+    proposals = {
+        step for step, kind in zip(steps, log[:, 1].tolist(), strict=True) if kind == OFFER
+    }
+    # Back from the round that is being played, whose first step is `start`: the one before ended
+    # with the answers to a proposal, or with none.
+    number, start, rounds = int(state.round) + 1, time - _in_round(data, state), []
+    for step in reversed(steps):
+        while step < start:
+            number -= 1
+            start -= talk + (2 if start - 2 in proposals else 1)
+        rounds.append(number)
+    return rounds[::-1]
+
+
+def _in_round(data: Scenario, state: NegotiationState) -> int:
+    """How many steps were made in the round that is being played, where there are proposals."""
+    talk, phase = data.players * data.discussion, int(state.phase)
+    if phase == OVER:  # in the middle of a round, unless it was the last one that was lost
+        if last_step(data, state)[0] == RESPOND:
+            return talk + 2 if state.deals else 0
+        return talk + 1 if state.log[-1, 1] == OFFER else int(state.talked)
+    return {PROPOSE: talk, RESPOND: talk + 1}.get(phase, int(state.talked))
+
+
 def last_step(data: Scenario, state: NegotiationState) -> tuple[int, int]:
     """(the phase that the last step was made in, how many moves of the log were made in it); of the
     first state (`OVER`, 0)."""

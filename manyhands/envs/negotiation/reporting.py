@@ -73,6 +73,18 @@ _REPORTS = {
     ),
     "I like this offer": (f"{_TELL} i like {_OFFER}",),
     "take it or leave it": (f"{_URGE} take it or leave it", f"{_TELL} take it or leave it"),
+    "let us find a fair price": (
+        f"{_TELL} we (should|ought to|must) find a fair price",
+        f"{_TELL} (let's|let us) find a fair price",
+        "(propose|suggest) [that] we find a fair price",
+        "(let's|let us) find a fair price",
+    ),
+    "that price does not suit me": (
+        f"({_TELL}|complain [to {_WHO}] that) (that|this|the|your) price "
+        "(does not|doesn't) suit me",
+    ),
+    "what price do you want?": (f"{_ASK} (what|which) price {_THEY} (want|wants)",),
+    "I am in no hurry": (f"{_TELL} (i'm|i am) in no hurry",),
     "let us all take less": (
         f"{_TELL} we (should|ought to|must) all take less",
         f"{_TELL} all of us (should|ought to|must) take less",
@@ -89,6 +101,20 @@ _REPORTS = {
         f"{_TELL} (i'll|i will) hold back if (you|they) (do|hold back [too])",
     ),
     "somebody took too much": (f"{_TELL} (somebody|someone) took too much",),
+    "let us all give more": (
+        f"{_TELL} we (should|ought to|must) all give more",
+        f"{_TELL} all of us (should|ought to|must) give more",
+        f"{_URGE} give more",
+        "(propose|suggest) [that] we all give more",
+        "(let's|let us) all give more",
+    ),
+    "let us all give the same": (
+        f"{_TELL} we (should|ought to|must) all give the same",
+        "(propose|suggest) [that] we all give the same",
+        "(let's|let us) all give the same",
+    ),
+    "I will give if you do": (f"{_TELL} (i'll|i will) give if (you|they) (do|give [too])",),
+    "somebody gave too little": (f"{_TELL} (somebody|someone) gave too little",),
     "I keep my promises": (f"{_TELL} i (keep|always keep) my (promises|promise|word)",),
     "we must save for later": (f"{_TELL} we (must|should|have to|need to) save for later",),
     "help those who help others": (

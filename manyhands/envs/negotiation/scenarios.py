@@ -26,7 +26,7 @@ from manyhands.envs.negotiation.forms import (
     Scenario,
     Shares,
 )
-from manyhands.envs.negotiation.forms.base import COMMUNITY_PHRASES
+from manyhands.envs.negotiation.forms.base import COMMUNITY_PHRASES, GIFT_PHRASES, SALE_PHRASES
 from manyhands.envs.negotiation.forms.pool import POINTS, is_deal, valuations
 from manyhands.envs.negotiation.state import CHAT, MOST, OFFERS, ROUNDS
 
@@ -235,6 +235,7 @@ def buy_sell(
         slack=step / 2 if step > 1 else 0,
         max_steps=whole("max_steps", max_steps, 2, 10_000),
         roles=("the seller", "the buyer"),
+        phrases=SALE_PHRASES,
         discount=_share("discount", discount, 1),
         break_off=_share("break_off", break_off, 0),
     )
@@ -469,7 +470,7 @@ def donor(
         max_steps=_length(max_steps, rounds * (players * discussion + 1)),
         rounds=rounds,
         discussion=discussion,
-        phrases=COMMUNITY_PHRASES,
+        phrases=GIFT_PHRASES,
         public=True,
         max_gift=most,
         multiplier=multiplier,

@@ -28,6 +28,7 @@ from manyhands.envs.negotiation.history import (
     move_words,
     outcome_words,
     refusals,
+    rounds_of,
     spoken,
     steps_of,
 )
@@ -78,18 +79,24 @@ def describe(
     brief = env.detail == "brief"
     played = env.max_steps - int(seen["steps_left"][0])
     if seen.phase == OVER:
-        lines = [f"It is over, after {played} of at most {env.max_steps} turns."]
+        ended = ""
+        if "deals" in env.at and not data.accumulates:
+            ended = ", with a deal" if seen["deals"][0] else ", without a deal"
+        lines = [f"It is over, after {played} of at most {env.max_steps} turns{ended}."]
     else:
         phase = data.choice_phase if seen.phase == PICK else _PHASES[seen.phase]
         lines = [f"Turn {played + 1} of at most {env.max_steps}. {phase}"]
     if data.flow == ROUNDS:
         rounds, leader = int(seen["rounds_left"][0]), seen.marked("lead")
+        leads = data.lead_words(seen, leader or 0)
         if rounds:
             number = data.rounds - rounds + 1
-            now = f"{data.round_name.capitalize()} {number} of {data.rounds}."
+            lines.append(f"{data.round_name.capitalize()} {number} of {data.rounds}. {leads}")
         else:
-            now = f"All {data.rounds} {data.round_name}s have been played."
-        lines.append(f"{now} {data.lead_words(seen, leader or 0)}")
+            played_all = f"All {data.rounds} {data.round_name}s have been played"
+            if data.rounds == 1:
+                played_all = f"The {data.round_name} has been played"
+            lines.append(f"{played_all}. (Were there one more: {leads})")
     movers = [seen.who(int(j)) for j in np.flatnonzero(seen["to_move"])]
     together = " (at the same time)" if len(movers) > 1 else ""
     if not brief or len(movers) > 1:
@@ -125,7 +132,7 @@ def describe(
             lines.append("Standing offer: none.")
     if "claims" in env.at and not (brief and not seen["claims"].any()):
         lines.append(_claims(env, seen))
-    if "deals" in env.at and not brief:
+    if "deals" in env.at and data.accumulates and not brief:
         lines.append(f"Deals so far: {seen['deals'][0]}.")
     return "\n".join([*lines, *_past(env, state, seen, talk)])
 
@@ -148,15 +155,23 @@ def _past(
     if not moves:
         return [] if brief else ["History: nothing yet."]
     size = last_step(env.scenario, state)[1]
-    before, last = moves[: len(moves) - size], moves[len(moves) - size :]
+    first, end = 0, len(moves) - size  # the moves before the last step that are told
     left_out = len(log) == env.memory and steps_of(env.scenario, log, int(state.time))[0] > 0
     if brief:
-        left_out |= len(before) > BRIEF_MOVES
-        before = before[max(len(before) - BRIEF_MOVES, 0) :]
-    header = "History, oldest first" + " (earlier moves left out)" * bool(left_out)
-    lines = [f"{header}:", *before] if before else []
-    if last:
-        lines += ["Last step:", *last, *outcome_words(env, state, seen)]
+        left_out |= end > BRIEF_MOVES
+        first = max(end - BRIEF_MOVES, 0)
+    rounds, name = rounds_of(env.scenario, log, state), env.scenario.round_name
+    lines = []
+    if first < end:
+        header = "History, oldest first" + " (earlier moves left out)" * bool(left_out)
+        lines.append(f"{header}:")
+    for k in range(first, end):
+        if rounds and (k == first or rounds[k] != rounds[k - 1]):
+            lines.append(f"{name.capitalize()} {rounds[k]}:")
+        lines.append(moves[k])
+    if size:
+        when = f" ({name} {rounds[-1]})" if rounds else ""
+        lines += [f"Last step{when}:", *moves[end:], *outcome_words(env, state, seen)]
     return lines
 
 
@@ -245,10 +260,7 @@ def rules(env: Negotiation, agent: int) -> str:
         _turns(env),
     ]
     if data.claims.size and env.sizes[CLAIM]:
-        what = {
-            "pledge": "A pledge names the most that you will catch in this month's harvest.",
-            "outside": "A claim states what having no deal is worth to you.",
-        }.get(data.about, "A claim states what something is worth to you.")
+        what = data.claim_rule(agent)
         lines.append(f"{what} Nothing forces it to be true, and nobody has to believe it.")
     if env.chat is not None:
         lines += ["", "TALKING", *_talking(env)]

@@ -133,7 +133,7 @@ def _shown(poker: Poker, seen: HandView, agent: int) -> list[str]:
         for seat, card in _round_table(seen.cards, agent)
         if card is not None and seat != agent
     ]
-    return [f"Shown: {', '.join(shown) or 'no other card'}."]
+    return [f"Shown: {', '.join(shown)}." if shown else "Nobody showed a card."]
 
 
 def _last(poker: Poker, state: PokerState, agent: int) -> list[str]:

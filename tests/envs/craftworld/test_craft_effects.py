@@ -68,7 +68,7 @@ def test_what_is_certain_happens_whatever_the_others_do(crowd):
                 assert not choice.certain or choice.facts or not choice.effect, choice
                 if not choice.facts:
                     continue
-                kinds.add((choice.text.partition("_")[0], choice.effect.partition(" ")[0]))
+                kinds.add((choice.text.partition(" ")[0], choice.effect.partition(" ")[0]))
                 rows = np.array(
                     [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in legal],
                     np.int32,
@@ -91,7 +91,7 @@ def at_one_tree(**options):
 
 
 def offer(env, state, agent, name):
-    return next(c for c in env.choices(state, agent, None) if c.text == name)
+    return next(c for c in env.choices(state, agent, None) if c.text == name.replace("_", " "))
 
 
 def test_a_tree_that_another_faces_is_not_certain():
@@ -172,7 +172,7 @@ def test_many_gifts_and_requests_are_told_in_one_line():
     every, few = env.choices(state, 0, None), env.choices(state, 0)
     assert len(every) > 24 and len(few) < 15
     assert sum(choice.form is not None for choice in few) == 2
-    assert "stone_sword" in next(c for c in few if c.text.startswith("request_")).effect
+    assert "stone sword" in next(c for c in few if c.text.startswith("request ")).effect
     for choice in few:
         for said in (str(choice), choice.text, f"ACTION: {choice}"):
             assert env.parse(said, state, 0) == choice.action

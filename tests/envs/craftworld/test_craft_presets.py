@@ -106,7 +106,7 @@ def test_a_preset_has_items_and_achievements_of_its_own(pottery):
     assert tasks.depths(env.craft)["make_clay_sword"] == tasks.depths(env.craft)["collect_clay"] + 1
     skills = env.skill_set().names
     assert "collect clay until you hold 3" in skills and "make clay sword" in skills
-    assert "give clay_sword to player_1 until you hold 0" in skills
+    assert "give clay sword to player_1 until you hold 0" in skills
     assert env.observation_space.contains(np.asarray(env.observe(state))[0])
 
 

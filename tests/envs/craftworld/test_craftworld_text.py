@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import manyhands
 from manyhands.core.env import ConfigError, IllegalAction, episode_key
+from manyhands.core.pack import stepper
 from manyhands.envs.craftworld import CraftWorld
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.setting import DETAILS
@@ -288,7 +290,7 @@ def test_what_is_not_legal_is_refused_with_a_reason_and_the_rest_is_not(played):
                 reason = re.search("possible now: (.*?)[.] Answer", error.value.reason)[1]
                 assert len(reason) > 10
                 if number < GIVE and "anything else" not in why:
-                    assert f"- {name}: {reason}." in why
+                    assert f"- {name.replace('_', ' ')}: {reason}." in why
             assert bool(re.search("^- ", why, re.M)) == (not legal[k, i].all())
 
 
@@ -445,7 +447,7 @@ def test_the_rule_book_has_every_action_cost_and_achievement(preset):
     env = CraftWorld(preset, map=ALONE)
     book = env.rules(0)
     for number, name in enumerate(env.actions):
-        assert re.search(rf"\b{number} {name}\b", book), name
+        assert re.search(rf"\b{number} {name.replace('_', ' ')}\b", book), name
     listed = book.partition("\nACHIEVEMENTS\n")[2].partition("\n")[0].rstrip(".").split("; ")
     verbs = dict(part.split(" ", 1) for part in listed)
     for name in rl.ACHIEVEMENTS:
@@ -453,13 +455,13 @@ def test_the_rule_book_has_every_action_cost_and_achievement(preset):
         said = "each tool" if verb == "make" else noun.replace("_", " ")
         assert said in verbs[verb].split(", "), name
     stone = {"crafter": 4, "craftax_classic": 1}[preset]
-    assert f"place_furnace: costs {stone} stone;" in book
+    assert f"place furnace: costs {stone} stone;" in book
     iron = {"crafter": "1 wood, 1 coal and 1 iron", "craftax_classic": "1 wood, 1 stone, 1 coal"}
-    assert f"make_iron_pickaxe, 16 make_iron_sword: costs {iron[preset]}" in book
+    assert f"make iron pickaxe, 16 make iron sword: costs {iron[preset]}" in book
     assert f"after {env.craft.ripe} steps" in book
     # Zombies appear close to a sleeper in the open; none in view is no safety.
     assert "Sleep closed in" in book and "no zombie is in view" not in book
-    assert "player_1" not in book and "give_" not in book
+    assert "player_1" not in book and "give" not in book
 
 
 def test_the_rule_book_follows_the_rules_in_force():
@@ -467,7 +469,7 @@ def test_the_rule_book_follows_the_rules_in_force():
            "hunger": 40, "damage": [2, 4, 6, 8]}  # fmt: skip
     book = CraftWorld(odd, map=ALONE).rules(0)
     for words in (
-        "place_table: costs 5 wood",
+        "place table: costs 5 wood",
         "25%",
         "hits for 3 (7 if",
         "every 41 steps",
@@ -480,8 +482,8 @@ def test_the_rule_book_of_a_team_says_who_does_what(team):
     book = team.rules(1)
     assert book.startswith("CRAFTWORLD\nYou are player_1, a miner, in a wild land, together with")
     for words in (
-        "17 give_food to 30 give_iron_sword",
-        "31 request_food to 44 request_iron_sword",
+        "17 give food to 30 give iron sword",
+        "31 request food to 44 request iron sword",
         "only miners make pickaxes",
         "beacon: becomes lit beacon when 2 players",
         "The goal is: collect 2 iron",
@@ -496,9 +498,41 @@ def test_a_move_against_what_is_faced_already_is_no_turn():
     told = {choice.text: choice.effect for choice in env.choices(state, 0)}
     assert told["move_up"] == "stay facing a tree"  # players begin facing up
     state, _ = env.step(jax.random.key(1), state, np.array([env.parse("move_up", state, 0)]))
-    assert "Last step: you stayed, facing up." in env.describe(state, 0)
+    assert "Last step: you did not step, and now face up to a tree." in env.describe(state, 0)
     assert env.parse("face the tree", state, 0) == env.parse("move_up", state, 0)
     with pytest.raises(IllegalAction, match="no such thing is beside you"):
         env.parse("face the table", state, 0)
     with pytest.raises(IllegalAction, match="to your left is grass"):
         env.parse("go left onto the stone", state, 0)
+
+
+def test_choices_are_plain_words_and_names_of_actions_are_read_too():
+    team = CraftWorld(players=2, map="....\n.01.\n....", start={"inventory": {"wood_pickaxe": 1}})
+    state = jax.device_get(team.reset(jax.random.key(0)))
+    state = dataclasses.replace(state, facing=np.uint8([1, 0]))
+    found = team.choices(state, 0, None)
+    assert "give wood pickaxe" in [choice.text for choice in found]
+    for choice in found:
+        assert "_" not in choice.text and "_" not in choice.effect.replace("player_", "")
+        for said in (str(choice), choice.text, team.actions[choice.action]):
+            assert team.parse(said, state, 0) == choice.action
+    assert "_" not in re.sub(r"player_|_{3,}", "", "".join(map(str, team.choices(state, 0))))
+    by_skill = manyhands.make("skills", env=team)
+    frame = stepper(by_skill).reset(episode_key(0))
+    for line in ("give wood pickaxe to player_1", "give wood_pickaxe to player_1"):
+        skill = by_skill.parse(f"{line} until you hold 0", frame.state, 0)
+        assert by_skill.skills.names[int(skill)] == "give wood pickaxe to player_1 until you hold 0"
+
+
+@pytest.mark.parametrize("goal", ["", "defeat skeleton"])
+def test_what_is_next_can_be_done_soon(goal):
+    """Creatures that are not in view come behind what is at hand, skeletons last of them."""
+    env = CraftWorld(map=".....\n..0T.\n.....", goal=goal)
+    state = jax.device_get(env.reset(jax.random.key(0)))
+    (line,) = re.findall("^Next: (.*)$", env.describe(state, 0), re.M)
+    assert line.startswith("collect wood, collect sapling, ")
+    assert ("defeat skeleton" in line) is bool(goal)  # what is asked for is among the first
+    near = CraftWorld(map=".....\n.k0T.\n.....", goal=goal)
+    state = jax.device_get(near.reset(jax.random.key(0)))
+    (line,) = re.findall("^Next: (.*)$", near.describe(state, 0), re.M)
+    assert line.startswith("defeat skeleton") is bool(goal)

@@ -666,3 +666,18 @@ def test_a_text_says_where_no_raise_is_left():
         frame = stepper(env).step(data, t, frame, rows)
     assert "No raise is left in this round." in env.describe(frame.state, 0)
     assert "No raise is left" not in env.describe(frame.state, 1)
+
+
+def test_a_hand_without_a_showdown_says_that_nobody_showed_a_card():
+    env = GAMES["leduc, match"]
+    state, told = env.reset(episode_key(0)), []
+    for t, words in enumerate(["bet", "fold"]):
+        state = jax.device_get(state)
+        agent = int(state.turn)
+        rows = np.zeros(env.num_agents, np.int32)
+        rows[agent] = env.parse(words, state, agent)
+        key = np.asarray(jax.random.key_data(episode_key(0)))
+        state = stepper(env).step(key, t, state, rows).state
+    for agent in range(env.num_agents):
+        told = [line.strip() for line in env.describe(state, agent).splitlines()]
+        assert "Nobody showed a card." in told and not any("Shown" in line for line in told)

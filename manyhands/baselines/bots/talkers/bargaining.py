@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Bargaining(Mind):
         standing: its own offer that the other has not answered, or None.
         made: how often it made each offer.
     """
+
+    dislike: ClassVar[str] = "that is too little for me"  # what it says of an offer
 
     first_left: int = 0
     standing: np.ndarray | None = None
@@ -151,7 +153,7 @@ class Bargaining(Mind):
         mine = self.offered()
         good = self.would_vote(mine) or (self.last_chance and mine > self.floor())
         if not good:
-            self.say("that is too little for me")
+            self.say(self.dislike)
             return self.action(REJECT if self.can(REJECT) else PASS)
         return self.agree()
 
@@ -174,7 +176,7 @@ class Bargaining(Mind):
                 self.say("I like this offer")
                 return self.agree()
             if self.turns:
-                self.say("that is too little for me", ("little", self.turns // 2))
+                self.say(self.dislike, ("little", self.turns // 2))
         if standing and self.maker == 0 and self.data.flow == CHAT and self.left <= 3:
             return self.agree()  # one's own proposal is all that is left to agree on
         if not len(mine):
@@ -400,6 +402,8 @@ class Splitting(Bargaining):
 
 class Pricing(Bargaining):
     """Buying and selling."""
+
+    dislike = "that price does not suit me"
 
     def begin(self) -> None:
         low, high = self.span(1 - self.agent)

@@ -50,6 +50,19 @@ BARGAINING_PHRASES = (
     "I like this offer",
     "take it or leave it",
 )
+# Those of other games have the same numbers, so that players of vectors mean much the same.
+SALE_PHRASES = (
+    "let us find a fair price",
+    "that price does not suit me",
+    "make me a better offer",
+    "I can give way a little",
+    "that is my last offer",
+    "what price do you want?",
+    "I am in no hurry",
+    "without a deal we both lose",
+    "I like this offer",
+    "take it or leave it",
+)
 COMMUNITY_PHRASES = (
     "let us all take less",
     "let us all take the same",
@@ -61,6 +74,13 @@ COMMUNITY_PHRASES = (
     "thank you",
     "that was selfish",
     "trust me",
+)
+GIFT_PHRASES = (
+    "let us all give more",
+    "let us all give the same",
+    "I will give if you do",
+    "somebody gave too little",
+    *COMMUNITY_PHRASES[4:],
 )
 
 
@@ -504,6 +524,17 @@ class Scenario(abc.ABC):
         if self.about == "outside":
             return f"having no deal is worth {value} to me"
         return f"{self.goods[good]} is worth {value} to me"
+
+    def claim_limits(self, agent: int) -> str:
+        """Within which limits a claim of this player can be true, where more can be claimed."""
+        return ""
+
+    def claim_rule(self, agent: int) -> str:
+        """What a claim or pledge of this player says, for the rule book."""
+        if self.about == "pledge":
+            return "A pledge names the most that you will catch in this month's harvest."
+        what = "having no deal" if self.about == "outside" else "something"
+        return f"A claim states what {what} is worth to you."
 
     @property
     def claim_example(self) -> str:

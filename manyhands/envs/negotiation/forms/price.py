@@ -151,6 +151,16 @@ class Price(Bargain):
         maker = seen.agent if mine else 1 - seen.agent
         return f"my {_limit(maker)} is about {int(self.claims[number, 1])}"
 
+    def claim_limits(self, agent: int) -> str:
+        low, high = self.values[agent, 0].tolist()
+        inside = low <= self.claims[:, 1].min() and self.claims[:, 1].max() <= high
+        if inside or not self.limits_told:
+            return ""
+        return f"a {_limit(agent)} is {low if low == high else f'from {low} to {high}'}"
+
+    def claim_rule(self, agent: int) -> str:
+        return f"A claim states about what your {_limit(agent)} is."
+
     @property
     def claim_example(self) -> str:
         return f"claim {self.claimed_near(int(self.claims[:, 1].mean()))}"
