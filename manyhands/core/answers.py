@@ -31,8 +31,9 @@ from typing import Any
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
+from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.frames import framed
+from manyhands.core.frames import NO_ACTION, NO_ORDER, framed
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.verdict import COUNTED, verdicts
@@ -143,7 +144,7 @@ def decide(
         raise refuse("the answer is empty")
     if unread.ways:
         unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
-    why = _misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
+    why = misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
     shown = unread.text
     if isinstance(written, str) and normalise(shown) not in normalise(written):
         shown = written
@@ -175,7 +176,7 @@ def _meaning(
         said = clearly(answer.text)
         if said != answer.text:
             answer = _answer(said, answer.kind)
-        if _NO_ORDER.match(answer.text):
+        if NO_ORDER.match(answer.text):
             return None
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
@@ -205,28 +206,16 @@ def _meaning(
     return None
 
 
-# Nothing that follows is an order.
-_NO_ORDER = re.compile(
-    r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal"
-    r"|better)"
-    r" world|in theory|if only (?!to\b|for\b))",
-    re.I,
-)
-# No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".
-_SO_DO = re.compile(
-    r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)"
-    r"|(?:(?:i|i'll|i will|let me|we|we'll) )?use (?:this|my|the|that) (?:very )?(?:turn|move|step"
-    r"|round"
-    r"|moment|time|chance|opportunity)"
-)
-
-
 def _explained(
-    answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool], depth: int
+    answer: Answer,
+    mean: Callable[[Answer], Any],
+    calm: Callable[[str], bool],
+    depth: int,
+    talk: bool = True,
 ) -> Any:
     """What a sentence means, or its main clause, if the rest of it takes nothing back."""
     shut: IllegalAction | None = None
-    if _SO_DO.fullmatch(answer.plain):
+    if NO_ACTION.fullmatch(answer.plain):
         return None
     try:
         action = mean(answer)
@@ -248,7 +237,7 @@ def _explained(
         if not clause.plain:
             continue
         try:
-            meant = _explained(clause, mean, calm, depth - 1)
+            meant = _explained(clause, mean, calm, depth - 1, talk)
         except IllegalAction as error:
             if later or not reason or _is_told(reason, mean):
                 shut = shut or error
@@ -268,7 +257,7 @@ def _explained(
         return found[0]
     if shut and not found:
         raise shut
-    return None if found else _framed(answer, mean, calm)
+    return _framed(answer, mean, calm) if talk and not found else None
 
 
 def _framed(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
@@ -279,7 +268,7 @@ def _framed(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str],
         if told and not (calm(told) and _is_told(told, mean)):
             continue
         try:
-            meant = _explained(_answer(main, answer.kind), mean, calm, 0)
+            meant = _explained(_answer(main, answer.kind), mean, calm, 1, talk=False)
         except IllegalAction as error:
             shut = shut or error
             continue
@@ -315,6 +304,9 @@ def _remarked(
     return at_end(text, reader, remarks)
 
 
+_YES_OR_NO = frozenset(str.split("yes yeah yep sure okay ok no nope"))
+
+
 def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What the sentence means that decides, beside others that are weighed."""
     found: list[Any] = []
@@ -324,7 +316,7 @@ def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str]
             continue
         action = _explained(clause, mean, calm, _ASIDES)
         # "Yes, I can't accept that, and gladly."
-        if len(clause.plain.split()) == 1 and any(denies(unit) for unit in others):
+        if clause.plain in _YES_OR_NO and any(denies(unit) for unit in others):
             continue
         if action is None or any(
             _names(unit, mean) and not _is_same(unit, action, mean) for unit in others
@@ -858,72 +850,3 @@ def numbered(plain: str) -> tuple[int, str] | None:
     """(number, words) of a plain answer like "5. go north" or "action 5: go north"."""
     found = _NUMBERED.fullmatch(plain)
     return None if found is None else (int(found[1]), found[2])
-
-
-_FORM = frozenset(_list("action actions answer answers exactly number square column something"))
-_MOST_SPELT = 40  # words of an answer that are looked at for a slip
-
-
-def _misspelt(plain: str, offered: str) -> str:
-    """What may be meant by a word that is one slip of the pen from just one word of five letters or
-    more of what a refusal offers; empty if there is none. It is only asked, and never played:
-    "cheat" is one letter from "wheat"."""
-    known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
-    for word in tokens(plain)[:_MOST_SPELT]:
-        # A plural is no slip.
-        if len(word) > 3 and word.isalpha() and known.isdisjoint({word, word.removesuffix("s")}):
-            near = [other for other in known if _one_slip(word, other)]
-            if len(near) == 1:
-                return f'perhaps "{near[0]}" was meant'
-    return ""
-
-
-def _one_slip(word: str, other: str) -> bool:
-    """Whether words differ by one letter (more, less or another), or by two that are swapped."""
-    if abs(len(word) - len(other)) > 1:
-        return False
-    start = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
-    if start is None:
-        return len(word) != len(other)
-    left, right = word[start:], other[start:]
-    swapped = left[1::-1] + left[2:] == right
-    return swapped or left[1:] in (right, right[1:]) or left == right[1:]
-
-
-_DENIAL = frozenset(
-    _list(
-        "no not never none nothing cannot without neither nor nobody refuse avoid don't dont won't "
-        "wont can't cant isn't wouldn't shouldn't doesn't didn't couldn't"
-    )
-)
-_DOUBTS = (
-    ("it denies something", " ".join(_DENIAL)),
-    ("it sets a condition", "if unless when once until provided otherwise"),
-    ("a question is no {}", "?"),
-    ("it names more than one {}", "then afterwards"),
-    ("it says only what would be", "should could would i'd"),
-    ("it leaves something open", "whether why what how which"),
-    ("it leaves a choice open", "or either whichever any / both"),
-    ("it compares", "than too rather better worse higher lower"),
-    ("it is not sure", "maybe perhaps might may probably possibly guess"),
-    ("it tells of others", "you he she they your his her their someone"),
-)
-
-
-def doubt(plain: str, what: str = "move") -> str:
-    """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
-    seen from its words."""
-    words = tokens(re.sub(r"\bonce (?:more|again)\b", "", plain))
-    mark = 'end with a line of its own: "ACTION: ..."'
-    for reason, signs in _DOUBTS:
-        sign = next((word for word in words if word in signs.split()), "")
-        if sign:
-            named = "" if sign == "?" else f' ("{sign}")'
-            # In a long answer such a word may belong to what is thought.
-            return reason.format(what) + named + (f"; {mark}" if len(words) > 12 else "")
-    return mark if len(words) > 7 else ""
-
-
-def denies(text: str) -> bool:
-    """Whether a sentence contains a negation."""
-    return not _DENIAL.isdisjoint(tokens(text))

@@ -80,7 +80,7 @@ _AGAINST_SENTENCE = _any(
 )  # fmt: skip
 # Before "but" or "so", a statement may doubt and tell what it will.
 _AGAINST_STATEMENT = _any(
-    _IF, _JOKES, _THAT_NOT, _SPEECH,
+    _IF.replace("|until|till", ""), _JOKES, _THAT_NOT, _SPEECH,
     r"would|could|was|were|tempt\w+|or|either|otherwise|alternative\w*|wish\w*|you\w*",
 )  # fmt: skip
 _AGAINST_TAIL = _any(
@@ -131,6 +131,21 @@ _DEED = re.compile(
     r"|could|owe|need|want|wish|keep (?:it|things)|get (?:it|this)|may (?:say|add)|all\b|both\b"
     r"|understand|appreciate|expect|consider|find|enjoy|wonder|see (?:what|how|if|whether)))",
     re.I,
+)
+
+# Nothing that follows is an order.
+NO_ORDER = re.compile(
+    r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal"
+    r"|better)"
+    r" world|in theory|if only (?!to\b|for\b))",
+    re.I,
+)
+# No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".
+NO_ACTION = re.compile(
+    r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)"
+    r"|(?:(?:i|i'll|i will|let me|we|we'll) )?use (?:this|my|the|that) (?:very )?(?:turn|move|step"
+    r"|round"
+    r"|moment|time|chance|opportunity)"
 )
 
 # ---- the own clause ------------------------------------------------------------------------------
@@ -542,6 +557,8 @@ def _leads(text: str) -> Iterator[tuple[str, str]]:
         if found is None or _is_call(found["lead"]):
             continue
         lead = _HARMLESS.sub("", found["lead"])
+        if _DEED.search(lead):  # two steps: "First I'll open the door. I'll go north."
+            continue
         if against.search(lead) and not (sign is _LEAD and _is_circumstance(lead)):
             continue
         apart = found.groupdict().get("join", "") != "and" or "," in text[: found.start("main")]

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from manyhands.core.cuts import Clause
-from manyhands.core.signs import NAME
+from manyhands.core.signs import NAME, PLACE
 
 _COMPASS = r"(?:north|south|east|west)(?:wards?)?"
 _SIDE = r"(?:up|down|left|right)(?:wards?)?"
@@ -101,6 +101,7 @@ _ELSEWHERE = re.compile(
 )
 _NEXT = re.compile(r"\bthe (?:next|first)\b(?= [a-z])", re.I)  # "for the next onion"
 _JOINED = re.compile(r"\A\W*(?:and|so)\s+", re.I)
+_AT_PLACE = re.compile(PLACE)
 _KEEPS = re.compile(r"keep(?:ing)?\s+(?:up|down)", re.I)  # "keep up the pursuit"
 _IDIOMS = re.compile(
     r"\b(?:lin\w+|end\w*|pick\w*|set\w*|stand\w*|wak\w+|catch\w*|clos\w+|speed\w*|free\w*|open\w*"
@@ -115,6 +116,8 @@ def step_clauses(text: str) -> Iterator[Clause]:
     """A sentence as the one step that it takes, and what is told around it; none if it takes
     several, or names another direction besides."""
     if len(text) > 300 or "?" in text or ":" in text or '"' in text:
+        return
+    if _AT_PLACE.search(text):  # "down to cell (1, 3)" leads as far as that
         return
     steps = [step for step in _STEP.finditer(text) if _is_own(text, step)]
     ways = {_way(step["way"]) for step in steps}

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from manyhands.core.answers import denies, split_say
+from manyhands.core.answers import split_say
 from manyhands.core.config import whole
+from manyhands.core.doubts import denies
 from manyhands.core.env import ConfigError
 
 OTHER = "(something in words of its own)"  # how a text seat reads the token of free text

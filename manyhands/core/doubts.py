@@ -1,0 +1,78 @@
+"""Why a sentence is no plain action: a denial, a condition, a slip of the pen.
+
+What a refusal says of an answer that no reader understood (`core/answers.py`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from manyhands.core.words import tokens
+
+_FORM = frozenset(str.split("action actions answer answers exactly number square column something"))
+_MOST_SPELT = 40  # words of an answer that are looked at for a slip
+
+
+def misspelt(plain: str, offered: str) -> str:
+    """What may be meant by a word that is one slip of the pen from just one word of five letters or
+    more of what a refusal offers; empty if there is none. It is only asked, and never played:
+    "cheat" is one letter from "wheat"."""
+    known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
+    for word in tokens(plain)[:_MOST_SPELT]:
+        # A plural is no slip.
+        if len(word) > 3 and word.isalpha() and known.isdisjoint({word, word.removesuffix("s")}):
+            near = [other for other in known if _one_slip(word, other)]
+            if len(near) == 1:
+                return f'perhaps "{near[0]}" was meant'
+    return ""
+
+
+def _one_slip(word: str, other: str) -> bool:
+    """Whether words differ by one letter (more, less or another), or by two that are swapped."""
+    if abs(len(word) - len(other)) > 1:
+        return False
+    start = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return len(word) != len(other)
+    left, right = word[start:], other[start:]
+    swapped = left[1::-1] + left[2:] == right
+    return swapped or left[1:] in (right, right[1:]) or left == right[1:]
+
+
+_DENIAL = frozenset(
+    str.split(
+        "no not never none nothing cannot without neither nor nobody refuse avoid don't dont won't "
+        "wont can't cant isn't wouldn't shouldn't doesn't didn't couldn't"
+    )
+)
+_DOUBTS = (
+    ("it denies something", " ".join(_DENIAL)),
+    ("it sets a condition", "if unless when once until provided otherwise"),
+    ("a question is no {}", "?"),
+    ("it names more than one {}", "then afterwards"),
+    ("it says only what would be", "should could would i'd"),
+    ("it leaves something open", "whether why what how which"),
+    ("it leaves a choice open", "or either whichever any / both"),
+    ("it compares", "than too rather better worse higher lower"),
+    ("it is not sure", "maybe perhaps might may probably possibly guess"),
+    ("it tells of others", "you he she they your his her their someone"),
+)
+
+
+def doubt(plain: str, what: str = "move") -> str:
+    """Why a sentence is no plain statement of an action, in a few words; empty if that cannot be
+    seen from its words."""
+    words = tokens(re.sub(r"\bonce (?:more|again)\b", "", plain))
+    mark = 'end with a line of its own: "ACTION: ..."'
+    for reason, signs in _DOUBTS:
+        sign = next((word for word in words if word in signs.split()), "")
+        if sign:
+            named = "" if sign == "?" else f' ("{sign}")'
+            # In a long answer such a word may belong to what is thought.
+            return reason.format(what) + named + (f"; {mark}" if len(words) > 12 else "")
+    return mark if len(words) > 7 else ""
+
+
+def denies(text: str) -> bool:
+    """Whether a sentence contains a negation."""
+    return not _DENIAL.isdisjoint(tokens(text))
