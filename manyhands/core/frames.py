@@ -129,7 +129,10 @@ _DEED = re.compile(
     r"|discussed|said|hear|reckon|figure|can (?:always|still|handle|live|manage|do|take it)"
     r"|stand by"
     r"|could|owe|need|want|wish|keep (?:it|things)|get (?:it|this)|may (?:say|add)|all\b|both\b"
-    r"|understand|appreciate|expect|consider|find|enjoy|wonder|see (?:what|how|if|whether)))",
+    r"|understand|appreciate|expect|consider|find|enjoy|wonder|see (?:what|how|if|whether)))"
+    r"|\b(?:i'm|i am) (?!hoping|trusting|counting|looking forward|keeping|leaving|thinking|doing"
+    r"|feeling|sticking|relying|being|saving|following|taking (?:it|that|this)\b|losing|asking"
+    r"|getting)\w+ing\b",
     re.I,
 )
 
@@ -151,7 +154,8 @@ NO_ACTION = re.compile(
 # ---- the own clause ------------------------------------------------------------------------------
 
 _I = (
-    r"(?:i'll|i will|i shall|i'm (?:going|gonna|about)|i am (?:going|about)|i(?!'| am\b| was\b)"
+    r"(?:i'll|i will|i shall|(?:i'm|i am) (?:just |now |simply |also )?"
+    r"(?!\w+ing (?:that|if|about)\b)(?:gonna|about|\w+ing)|i(?!'| am\b| was\b)"
     r"|let me|let's|let us|we'll|we will|we(?!'))\b"
 )
 _OWN = rf"(?P<main>{_I}(?! (?:would|could|might|may|should|can|thought|had|did)\b).+)"
