@@ -255,7 +255,7 @@ def test_real_words_stand_where_they_were_said():
     (offer,) = (line for line in lines if "player_0 proposes" in line)
     assert ', saying "as I said xxx' in offer and len(offer) < 220 and offer.endswith('…"')
     assert '- you: reject, saying "too (b)little(/b)"' in lines
-    assert lines[-2:] == ["Last step:", '- you said: "my turn"']
+    assert lines[-2:] == ["Last step (round 2):", '- you said: "my turn"']
     # Words of a step that is no longer remembered are left out, and so are those of nobody.
     old = [Message("player_0", "long ago", -5), Message("player_9", "who?", 0)]
     assert env.describe(frame.state, 1, talk=old) == plain

@@ -496,7 +496,7 @@ def test_a_move_against_what_is_faced_already_is_no_turn():
     env = CraftWorld(map=".......\n..WTS..\n...0...\n.......")
     state = jax.jit(env.reset)(jax.random.key(0))
     told = {choice.text: choice.effect for choice in env.choices(state, 0)}
-    assert told["move_up"] == "stay facing a tree"  # players begin facing up
+    assert told["move up"] == "stay facing a tree"  # players begin facing up
     state, _ = env.step(jax.random.key(1), state, np.array([env.parse("move_up", state, 0)]))
     assert "Last step: you did not step, and now face up to a tree." in env.describe(state, 0)
     assert env.parse("face the tree", state, 0) == env.parse("move_up", state, 0)
