@@ -105,6 +105,7 @@ _DENIES = re.compile(
     r"|at all)\b",
     re.I,
 )
+# What denies nothing of the action, though it sounds so.
 _HARMLESS = re.compile(
     r"\b(?:no|without|not a|any) (?:\w+ )?(?:surprises?|regrets?|doubts?|questions?|rush|hurry"
     r"|problems?|worries|pressure|fuss|drama|fear|risk|harm|downside|hard feelings|hesitation"
@@ -505,8 +506,8 @@ _BAD = re.compile(
     re.I,
 )
 _NEGATED = re.compile(r"\b(?:no|not|never|nothing|nobody|without|\w+n't)\b", re.I)
-# "For now I wait", and what is told within a choice: "my move, after some thought, is to bet".
 _OF_SOMEBODY = re.compile(rf"\b{_OTHERS}\b", re.I)
+# "For now I wait", and what is told within a choice: "my move, after some thought, is to bet".
 _LED = re.compile(
     rf"\W*(?:(?:and|so|but|right|well|okay|yes)\W+)*(?:{_ADVERBS}),? {_OWN}", re.I | re.S
 )

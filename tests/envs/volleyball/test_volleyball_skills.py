@@ -168,6 +168,7 @@ def test_words_name_skills_and_any_numbers_the_nearest_place():
         "go to (900, 0, 1e9)": "off the court; 'go to' has x from 0 to 4, y from -2.5 to 2.5",
         "go to (1, 0, -1)": "off the court",
         "bump to (-2.4, 9)": "off the court",
+        "go to (2.4, 0, 2.4)": r"; x 2.4, y -0.52, 0 or 0.52, z 1.6",  # no such three together
         "go to (3.4, 0, 1.6)": r"the nearest is 'go to \(2.4, 0, 1.6\)'; there are x 0.6, 1.05",
     }.items():
         with pytest.raises(IllegalAction, match=reason):
