@@ -36,6 +36,16 @@ ENVIRONMENTS: dict[str, tuple[dict[str, Any], int]] = {
     "negotiation commons": ({"id": "negotiation", "config": {"scenario": "commons"}}, 16),
     "volleyball 1v1": ({"id": "volleyball"}, 8),
     "volleyball 3v3": ({"id": "volleyball", "config": {"task": "3v3"}}, 4),
+    "volleyball 6v6": ({"id": "volleyball", "config": {"task": "6v6"}}, 4),
+    "volleyball 1v1 mujoco": ({"id": "volleyball", "config": {"physics": "mujoco"}}, 4),
+    "volleyball 3v3 mujoco": (
+        {"id": "volleyball", "config": {"task": "3v3", "physics": "mujoco"}},
+        4,
+    ),
+    "volleyball 6v6 mujoco": (
+        {"id": "volleyball", "config": {"task": "6v6", "physics": "mujoco"}},
+        4,
+    ),
     "craftworld": ({"id": "craftworld"}, 16),
     "craftworld crafter, 2 players": (
         {"id": "craftworld", "config": {"rules": "crafter", "players": 2}},
