@@ -103,7 +103,7 @@ class VolleyballSkills:
                 f"the skills are for {tasks}, and for actions='rotors'; given "
                 f"task={setup.task!r} and actions={setup.actions!r}"
             )
-        self._params, self._layout = setup.params, perception_layout(setup)
+        self.params, self._layout = setup.params, perception_layout(setup)
         self.attack = setup.skills == "attack"
         self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
         self.members, self.body = setup.team_size, _body(setup)
@@ -212,7 +212,7 @@ class VolleyballSkills:
             )
             x, y, thrust = self._attacking(obs, order, (x, y, thrust))
         rates = jnp.stack([x, y, jnp.zeros_like(x)])
-        params = self._params
+        params = self.params
         return rotors(
             rates,
             thrust,

@@ -1,0 +1,169 @@
+"""Hits of a team that are learned: situations, what is paid for, and how they are flown."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import manyhands
+from manyhands.baselines.learners.hits import Hitters, advised, measure, situations
+from manyhands.baselines.learners.networks import Network
+from manyhands.baselines.learners.ppo import PPO, PPOConfig
+from manyhands.core.env import ConfigError
+from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball.practice import HITS, Practice, Situations, flown
+from manyhands.envs.volleyball.randomise import physics_of
+from manyhands.envs.volleyball.rules import rotor_commands
+
+
+@pytest.fixture(scope="module")
+def court() -> Volleyball:
+    found = manyhands.make("volleyball", task="3v3")
+    assert isinstance(found, Volleyball)
+    return found
+
+
+def standing(court: Volleyball, hit: str, ball: Any, speed: Any) -> Situations:
+    """Two situations, in which the second drone of the near team is to do a hit."""
+    state = court.place(served=True, ball=ball, ball_velocity=speed)
+    states = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf], -1), state)
+    row = list(court.skill_set().kinds).index(HITS[hit])
+    return Situations(states, jnp.full(2, row, jnp.int16), jnp.ones(2, jnp.int8))
+
+
+@pytest.fixture(scope="module")
+def setting(court: Volleyball) -> Practice:
+    return Practice(court, "set", standing(court, "set", (3.0, 1.5, 4.0), (0.0, 0.0, -1.0)))
+
+
+@pytest.mark.parametrize("command", ["velocity", "ctbr"])
+def test_actions_mean_what_they_mean_in_the_game(court: Volleyball, command: str) -> None:
+    """On both sides: the networks of a team see and act in their own frame."""
+    game = manyhands.make("volleyball", task="3v3", actions=command)
+    assert isinstance(game, Volleyball)
+    rng = np.random.default_rng(0)
+    state = court.reset(jax.random.key(3))
+    lean = rng.normal(size=(6, 4)) * 0.2 + np.asarray(state.bodies.quaternion)
+    bodies = dataclasses.replace(
+        state.bodies,
+        quaternion=jnp.float32(lean / np.linalg.norm(lean, axis=1, keepdims=True)),
+        velocity=jnp.float32(rng.normal(size=(6, 3))),
+        rates=jnp.float32(rng.normal(size=(6, 3))),
+    )
+    state = dataclasses.replace(state, bodies=bodies)
+    asked = jnp.float32(rng.uniform(-1, 1, (6, 4)))
+    expected = rotor_commands(game.setup, physics_of(game.setup, state), state, asked)
+    skills = court.skill_set()
+    obs = skills.parse_observation(jnp.moveaxis(court.perceive(state), 0, 1))
+    found = flown(skills, obs, asked.T, command, court.setup.max_yaw)
+    np.testing.assert_allclose(found.T, expected, atol=2e-5)
+
+
+def after_a_touch(practice: Practice, goal: Any, landing: Any, time: float) -> Any:
+    """What the drone perceives when the ball leaves (3, 1.5, 2.2) so that it falls to `landing`
+    after `time` seconds."""
+    obs = practice.mine(jax.tree.map(lambda leaf: leaf[..., 0], practice.begin()))
+    start, end = np.array([3.0, 1.5, 2.2]), np.array(landing)
+    speed = (end - start) / time + np.array([0, 0, 9.81 / 2 * time])
+    return obs._replace(ball=jnp.float32(start), ball_velocity=jnp.float32(speed))
+
+
+def test_a_set_is_worth_the_more_the_nearer_it_falls(setting: Practice) -> None:
+    goal = np.float32([1.5, 0.0, 3.0])
+    worth = [
+        float(
+            setting.score(after_a_touch(setting, goal, goal + np.float32([0, miss, 0]), 1.2), goal)
+        )
+        for miss in (0.0, 0.5, 2.0)
+    ]
+    assert worth[0] == pytest.approx(1.0, abs=1e-3) and worth[0] > worth[1] > worth[2] > 0.2
+    half = np.mean(np.exp([-0.5 / 0.5, -0.5 / 1.5, -0.5 / 5.0]))
+    assert worth[1] == pytest.approx(0.2 + 0.8 * half, abs=1e-3)
+    # To the other half it is no set, and one that stays low is none either.
+    across = after_a_touch(setting, goal, (-1.5, 0.0, 3.0), 1.2)
+    assert not setting.falls(across, goal)["fair"] and float(setting.score(across, goal)) < 1 / 3
+    low = after_a_touch(setting, goal, (1.5, 0.0, 0.1), 0.4)
+    fall = setting.falls(low, goal)
+    assert not fall["fair"] and float(fall["miss"]) > 1.5
+
+
+def test_a_spike_must_come_over_the_net_and_down(court: Volleyball) -> None:
+    practice = Practice(court, "spike", standing(court, "spike", (1.5, 0.0, 4.0), (0, 0, -1.0)))
+    goal = np.float32([-3.0, 0.0, 0.1])
+    flat = after_a_touch(practice, goal, goal, 1.4)
+    assert practice.falls(flat, goal)["inside"]
+    down = flat._replace(
+        ball=jnp.float32([1.0, 0.0, 3.4]), ball_velocity=jnp.float32([-6.0, 0.0, -2.0])
+    )
+    landing = goal.copy()
+    time = (-2.0 + np.sqrt(4.0 + 2 * 9.81 * 3.3)) / 9.81
+    landing[0] = 1.0 - 6.0 * time
+    assert practice.falls(down, landing)["fair"]
+    assert float(practice.score(down, landing)) > float(practice.score(flat, goal))
+    into = flat._replace(ball_velocity=jnp.float32([-6.0, 0.0, 0.0]))  # at the net too low
+    assert not practice.falls(into, goal)["fair"]
+    assert not practice.falls(after_a_touch(practice, goal, (-9.0, 0, 0.1), 1.6), goal)["inside"]
+
+
+def test_episodes_begin_in_situations(setting: Practice) -> None:
+    was = jax.tree.map(lambda leaf: leaf[..., 0], setting.situations.state)
+    new = setting.reset(jax.random.key(0))
+    moved = np.any(np.asarray(new.inner.bodies.position != was.bodies.position), axis=1)
+    assert moved.tolist() == [False, True, False, False, False, False]
+    assert int(new.drone) == 1 and not bool(new.ended)
+    states = setting.batch_reset(jax.random.split(jax.random.key(1), 3))
+    rows = setting.batch_observe(states)
+    assert rows.shape == (1, *setting.observation_space.shape, 3) and np.isfinite(rows).all()
+    assert len({row.tobytes() for row in np.asarray(rows[0]).T}) == 3
+
+
+def test_what_cannot_be_practised(court: Volleyball, setting: Practice) -> None:
+    with pytest.raises(ConfigError, match="receive"):
+        Practice(court, "smash", setting.situations)
+    with pytest.raises(ConfigError, match="rotors"):
+        Practice(Volleyball("1v1"), "set", setting.situations)
+    with pytest.raises(ConfigError, match="rotors"):
+        Practice(Volleyball("3v3", actions="velocity"), "set", setting.situations)
+
+
+def test_a_network_advises_as_the_learner_s_policy_does(setting: Practice) -> None:
+    config = PPOConfig(
+        total_steps=64, num_envs=4, num_steps=4, width=8, reads="vector", normalise=True
+    )
+    learner = PPO(setting, config)
+    policy = learner.policy(learner.init(jax.random.key(0)))
+    row = jnp.float32(np.random.default_rng(0).normal(size=(40, 5)))
+    x = (row.T - policy.params["mean"]) * policy.params["scale"]
+    network = Network(policy.network, 8)
+    zero = jnp.zeros((5, 0))
+    _, outputs = network.advance(policy.params["network"], zero, x, jnp.zeros(5, bool))
+    found = advised(policy, row)
+    assert found.shape == (4, 5)
+    np.testing.assert_allclose(found.T, np.clip(outputs[:, :4], -1, 1), atol=1e-6)
+
+
+@pytest.mark.long
+def test_the_scripted_hits_pass_and_a_serve_is_learned_to_be_touched(court: Volleyball) -> None:
+    team = Hitters({})
+    found = situations(court, "receive", team, 24, 200, 0)
+    assert set(found.skill) == {court.skill_set().names.index("receive")}
+    scripted = measure(Practice(court, "receive", found), None)
+    assert scripted["touched"] > 0.8 and scripted["within_1m"] > 0.7
+    serves = situations(court, "serve", team, 8, 2, 0)
+    practice = Practice(court, "serve", serves)
+    config = PPOConfig(
+        total_steps=120_000, num_envs=64, num_steps=64, learning_rate=3e-3, noise=0.3, width=32,
+        entropy=0.0, reads="vector", normalise=True,
+    )  # fmt: skip
+    learner = PPO(practice, config)
+    progress = jax.jit(learner.init)(jax.random.key(0))
+    update = jax.jit(learner.update)
+    for _ in range(learner.num_updates):
+        progress, metrics = update(progress)
+    assert float(metrics["metrics/touches"]) > 0.8
+    assert measure(practice, learner.policy(progress))["touched"] > 0.8
