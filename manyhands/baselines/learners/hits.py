@@ -25,9 +25,21 @@ from manyhands.baselines.learners.networks import Network, actions_of
 from manyhands.baselines.players.network import NetworkPolicy
 from manyhands.core.env import Array, ConfigError, DeviceView, Env
 from manyhands.envs.volleyball import Volleyball
+from manyhands.envs.volleyball.flight import falls_to
 from manyhands.envs.volleyball.observe import Observation
-from manyhands.envs.volleyball.practice import HITS, LONGEST, Practice, Situations, aim, flown, seen
+from manyhands.envs.volleyball.practice import (
+    HITS,
+    LONGEST,
+    MEETS,
+    Practice,
+    Situations,
+    aim,
+    flown,
+    seen,
+)
 from manyhands.envs.volleyball.skills import VolleyballSkills
+
+LEAST = 0.4  # s, before the ball comes, in which a hit must begin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +102,8 @@ def advised(policy: NetworkPolicy, row: Array) -> Array:
 def situations(
     court: Volleyball, hit: str, player: Any, games: int, steps: int, seed: int, most: int = 2048
 ) -> Situations:
-    """Where a hit begins, in games of `player` on both sides.
+    """Where a hit begins, in games of `player` on both sides, at least `LEAST` before the ball
+    comes.
 
     Args:
         court: with `actions="rotors"`, of teams.
@@ -110,6 +123,9 @@ def situations(
         skill = chooser.choose(skills, obs)
         kind = skills.order(skill).kind
         begins = (kind == HITS[hit]) & (before != HITS[hit]) & ~state.over
+        if hit != "serve":  # roles may change at the last moment, when nobody comes in time
+            time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, jnp.float32(MEETS[hit]))
+            begins &= time > LEAST
         rotors = player.act(court, skills, obs, skill)
         after, _ = court.step(keys, state, jnp.moveaxis(rotors, 0, 1))
         drone = jnp.argmax(begins[:members], axis=0).astype(jnp.int8)
