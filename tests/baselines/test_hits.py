@@ -122,6 +122,30 @@ def test_episodes_begin_in_situations(setting: Practice) -> None:
     assert len({row.tobytes() for row in np.asarray(rows[0]).T}) == 3
 
 
+def test_a_hit_that_ends_in_a_crash_is_none(setting: Practice) -> None:
+    """After its touch the drone brakes, whatever is asked of it, and nothing is learned there."""
+    begun = setting.reset(jax.random.key(0))
+    after = dataclasses.replace(begun, after=jnp.int16(3))
+    assert bool(setting.acting(begun)[0]) and not bool(setting.acting(after)[0])
+    bodies = begun.inner.bodies
+    low = dataclasses.replace(
+        bodies,
+        position=bodies.position.at[1, 2].set(0.32),
+        velocity=bodies.velocity.at[1, 2].set(-4.0),
+    )
+    dives = dataclasses.replace(after, inner=dataclasses.replace(begun.inner, bodies=low))
+    step = jax.jit(setting.step)
+    up, down = jnp.float32([[0, 0, 1, 0]]), jnp.float32([[0, 0, -1, 0]])
+    key = jax.random.key(1)
+    for state, lost in ((after, False), (dives, True)):
+        found = [step(key, state, action) for action in (up, down)]
+        assert [bool(new.ended) for new, _ in found] == [lost, lost]
+        assert [float(outcome.terms["lost"][0]) for _, outcome in found] == [lost, lost]
+        np.testing.assert_array_equal(*(new.inner.bodies.thrust for new, _ in found))
+    free = [step(key, begun, action)[0].inner.bodies.thrust for action in (up, down)]
+    assert not np.array_equal(*free)
+
+
 def test_what_cannot_be_practised(court: Volleyball, setting: Practice) -> None:
     with pytest.raises(ConfigError, match="receive"):
         Practice(court, "smash", setting.situations)

@@ -2,10 +2,11 @@
 2025), in which skills are learned one after the other.
 
 `Practice` is a game of 3v3 or 6v6 that begins amid a point, when somebody is to serve, receive, set
-or spike, and ends with that drone's touch. What comes of the touch is computed from the ball's
-flight: how near it falls to where it should. All other drones hover. A situation is a state of the
-game and what it asks for (`Situations`); what the hit before has left behind are the situations of
-the next one, so that skills are chained.
+or spike, and ends soon after that drone's touch. What comes of the touch is computed from the
+ball's flight: how near it falls to where it should. All other drones hover, and so does this one
+after its touch, since a hit is none that leaves it in a dive to the floor. A situation is a state
+of the game and what it asks for (`Situations`); what the hit before has left behind are the
+situations of the next one, so that skills are chained.
 
 All functions take any axes after their own, as those of the game do.
 """
@@ -40,7 +41,9 @@ from manyhands.envs.volleyball.state import (
 HITS = {"serve": SERVE, "receive": RECEIVE, "set": SET, "spike": SPIKE}
 COMMANDS = ("velocity", "ctbr", "rotors")
 MEETS = {"serve": 2.3, "receive": 2.1, "set": 2.2, "spike": 3.0}  # m, where the ball is looked for
-LONGEST = 150  # steps of an episode
+LONGEST = 150  # steps until the touch
+AFTER = 30  # steps after it, in which the drone only brakes, and may still crash
+LOST = ("crash", "close", "crossed", "body")  # faults that the hit is to blame for, even then
 MISSES = (0.5, 1.5, 5.0)  # m, on which it depends alike what a touch is worth
 APPROACH = 0.5  # 1/m, of coming nearer to where the ball is met
 SHAKE = 0.2  # m and m/s, by which situations are moved (standard deviation)
@@ -59,13 +62,15 @@ class Situations:
 
 @state_dataclass
 class PracticeState:
-    """inner: of the game. skill, drone: as in `Situations`. ended: bool[]. time: i16[], steps."""
+    """inner: of the game. skill, drone: as in `Situations`. ended: bool[]. time, after: i16[],
+    steps in all, and since the touch, of which the first is 1."""
 
     inner: VolleyballState
     skill: Array
     drone: Array
     ended: Array
     time: Array
+    after: Array
 
 
 def aim(skills: VolleyballSkills, obs: Observation, skill: Array) -> Any:
@@ -151,10 +156,10 @@ class Practice(Env[PracticeState]):
 
     id = "practice"
     batched = True
-    max_steps = LONGEST
+    max_steps = LONGEST + AFTER
     reset_pool = 4096
     deterministic_reset = False
-    terms = ("approach", "hit")
+    terms = ("approach", "hit", "lost")
     noop = np.zeros(4, np.float32)
 
     def __init__(
@@ -167,7 +172,7 @@ class Practice(Env[PracticeState]):
         self.court, self.skills = court, court.skill_set()
         self.situations = jax.tree.map(jnp.asarray, situations)
         self.agents = ("learner",)
-        self.reward_weights = {"approach": 1.0, "hit": 3.0}
+        self.reward_weights = {"approach": 1.0, "hit": 3.0, "lost": -3.0}
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (WIDTH,), np.float32)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
 
@@ -192,12 +197,14 @@ class Practice(Env[PracticeState]):
             ball_velocity=bodies.ball_velocity + (0.0 if self.hit == "serve" else 1.0) * speed,
         )
         inner = dataclasses.replace(one.state, bodies=bodies)
-        return PracticeState(inner, one.skill, one.drone, jnp.bool_(False), jnp.int16(0))
+        none = jnp.bool_(False), jnp.int16(0), jnp.int16(0)
+        return PracticeState(inner, one.skill, one.drone, *none)
 
     def begin(self) -> PracticeState:
         """All situations at once, as they are."""
         count = self.situations.skill.shape[-1]
-        none = jnp.zeros(count, bool), jnp.zeros(count, jnp.int16)
+        still = jnp.zeros(count, jnp.int16)
+        none = jnp.zeros(count, bool), still, still
         found = self.situations
         return PracticeState(found.state, found.skill, found.drone, *none)
 
@@ -207,31 +214,42 @@ class Practice(Env[PracticeState]):
         before = self._gap(self.mine(state))
         new, touched, obs = self.played(key, state, actions[0], self.command)
         score = jnp.where(touched, self.score(obs, self.goal(new, obs)), 0.0)
-        nearer = jnp.where(touched | state.ended, 0.0, before - self._gap(obs))
-        late = (new.time >= self.max_steps) & ~new.ended
-        terms = {"approach": APPROACH * nearer[None], "hit": score[None]}
-        return new, self.outcome(terms, new.ended[None], late[None], {"touches": touched})
+        flies = ~touched & ~state.ended & (state.after == 0)
+        nearer = jnp.where(flies, before - self._gap(obs), 0.0)
+        lost = new.ended & ~state.ended & (new.after > 0) & self.lost(new)
+        late = (new.after == 0) & (new.time >= LONGEST) & ~new.ended
+        terms = {"approach": APPROACH * nearer, "hit": score, "lost": lost.astype(jnp.float32)}
+        terms = {name: term[None] for name, term in terms.items()}
+        metrics = {"touches": touched, "lost": lost}
+        return new, self.outcome(terms, new.ended[None], late[None], metrics)
+
+    def lost(self, state: PracticeState) -> Array:
+        """bool[...]: whether the near team has committed one of the faults in `LOST`."""
+        rows = [self.court.faults.index(name) for name in LOST]
+        return jnp.any(state.inner.faults[np.array(rows), 0], axis=0)
 
     def played(
         self, key: Array, state: PracticeState, asked: Array, command: str
     ) -> tuple[PracticeState, Array, Observation]:
-        """(the next state; whether the ball was touched, by the rules; what the learner perceives
-        then), with what it asks for, f32[4, ...]."""
+        """(the next state; whether the ball was touched now, by the rules; what the learner
+        perceives then), with what it asks for, f32[4, ...]."""
         court, inner = self.court, state.inner
         everyone = self.skills.parse_observation(jnp.moveaxis(court.perceive(inner), 0, 1))
         who = self._who(state)
         asked = jnp.where(who, asked[:, None], 0.0)  # [4, D, ...]
         calm = flown(self.skills, everyone, jnp.zeros_like(asked), "velocity", court.setup.max_yaw)
         own = flown(self.skills, everyone, asked, command, court.setup.max_yaw)
-        rotors = jnp.where(who, own, calm)
+        rotors = jnp.where(who & (state.after == 0), own, calm)
         after, _ = court.step(key, inner, jnp.moveaxis(rotors, 0, 1))
         hit = jnp.any(who & (after.since == 0), axis=0)
-        touched = hit & ~state.ended & ~after.over
+        touched = hit & ~state.ended & ~after.over & (state.after == 0)
+        since = jnp.where(touched | (state.after > 0), state.after + jnp.int16(1), jnp.int16(0))
         new = dataclasses.replace(
             state,
             inner=after,
-            ended=state.ended | touched | after.over,
+            ended=state.ended | after.over | (since > AFTER),
             time=state.time + jnp.int16(1),
+            after=since,
         )
         return new, touched, self.mine(new)
 
@@ -285,7 +303,8 @@ class Practice(Env[PracticeState]):
         return self.acting(state)[:, None]
 
     def acting(self, state: PracticeState) -> Array:
-        return (~state.ended & (state.time < self.max_steps))[None]
+        """Not after the touch: what it asks for then is not flown."""
+        return (~state.ended & (state.after == 0) & (state.time < LONGEST))[None]
 
     def summary(self, state: PracticeState) -> Array:
         return self.observe(state)[0]
