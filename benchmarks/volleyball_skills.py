@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from common import RESULTS, ROOT, machine, report, save
 
 import manyhands
 from manyhands.baselines.bots.volleyball import Scripted
-from manyhands.baselines.evaluation import play_matches
 from manyhands.baselines.learners.hits import Hitters, measure, situations
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.players import network as policies
@@ -110,15 +110,33 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
 
 def match(court: Any, team: Hitters, count: int, seed: int) -> dict[str, Any]:
     """Points of the learned team against the scripted one, `count` on each side."""
-    players = [team, Scripted("team")]
-    near, far = [0] * 3 + [1] * 3, [1] * 3 + [0] * 3
-    matches = play_matches(court, players, [near, far], count, seed)
-    won = np.concatenate(
-        [np.sign(m.terms["win"][:, a]) for m, a in zip(matches, (0, 3), strict=True)]
-    )
-    crossings = [float(np.mean(m.metrics["crossings"])) for m in matches]
+    skills, members = court.skill_set(), court.team_size
+    scripted = Hitters({}, team.command)
+    keys = jax.vmap(jax.random.key)(jnp.arange(2 * count, dtype=jnp.uint32) + np.uint32(seed))
+    near = jnp.arange(2 * count) < count
+    ours = jnp.where(near, jnp.arange(2 * members)[:, None] < members, False)
+    ours |= jnp.where(near, False, jnp.arange(2 * members)[:, None] >= members)
+
+    def step(state: Any, _: Any) -> Any:
+        obs = skills.parse_observation(jnp.moveaxis(court.perceive(state), 0, 1))
+        skill = Scripted("team").choose(skills, obs)
+        rotors = jnp.where(
+            ours, team.act(court, skills, obs, skill), scripted.act(court, skills, obs, skill)
+        )
+        new, outcome = court.step(keys, state, jnp.moveaxis(rotors, 0, 1))
+        return new, (outcome.terms["win"], outcome.metrics["crossings"])
+
+    @jax.jit
+    def play(keys: Any) -> Any:
+        _, (win, crossings) = jax.lax.scan(
+            step, court.batch_reset(keys), None, length=court.max_steps
+        )
+        return win.sum(0), crossings.sum(0)
+
+    win, crossings = jax.device_get(play(keys))
+    won = np.sign(np.where(np.asarray(near), win[0], win[members]))
     return {
-        "points": len(won),
+        "points": 2 * count,
         "won": float(np.mean(won > 0)),
         "lost": float(np.mean(won < 0)),
         "crossings": float(np.mean(crossings)),
@@ -129,7 +147,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--hits", nargs="+", default=list(HITS), choices=tuple(HITS))
-    parser.add_argument("--steps", type=int, default=8_000_000, help="of each hit; half as many more of serves")
+    parser.add_argument(
+        "--steps", type=int, default=8_000_000, help="of each hit; half as many more of serves"
+    )
     parser.add_argument("--command", default="velocity", choices=("velocity", "ctbr", "rotors"))
     parser.add_argument("--situations", type=int, default=512)
     parser.add_argument("--points", type=int, default=100, help="on each side")

@@ -16,7 +16,7 @@ from manyhands.baselines.learners.networks import Network
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.core.env import ConfigError
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.practice import HITS, Practice, Situations, flown
+from manyhands.envs.volleyball.practice import AFTER, HITS, Practice, Situations, flown
 from manyhands.envs.volleyball.randomise import physics_of
 from manyhands.envs.volleyball.rules import rotor_commands
 
@@ -125,7 +125,7 @@ def test_episodes_begin_in_situations(setting: Practice) -> None:
 def test_a_hit_that_ends_in_a_crash_is_none(setting: Practice) -> None:
     """After its touch the drone brakes, whatever is asked of it, and nothing is learned there."""
     begun = setting.reset(jax.random.key(0))
-    after = dataclasses.replace(begun, after=jnp.int16(3))
+    after = dataclasses.replace(begun, after=jnp.int16(AFTER), worth=jnp.float32(0.7))
     assert bool(setting.acting(begun)[0]) and not bool(setting.acting(after)[0])
     bodies = begun.inner.bodies
     low = dataclasses.replace(
@@ -139,8 +139,10 @@ def test_a_hit_that_ends_in_a_crash_is_none(setting: Practice) -> None:
     key = jax.random.key(1)
     for state, lost in ((after, False), (dives, True)):
         found = [step(key, state, action) for action in (up, down)]
-        assert [bool(new.ended) for new, _ in found] == [lost, lost]
-        assert [float(outcome.terms["lost"][0]) for _, outcome in found] == [lost, lost]
+        assert all(bool(new.ended) for new, _ in found)
+        assert [bool(outcome.metrics["lost"]) for _, outcome in found] == [lost, lost]
+        kept = [float(outcome.terms["kept"][0]) for _, outcome in found]
+        assert kept == pytest.approx([0.0, 0.0] if lost else [0.7, 0.7])
         np.testing.assert_array_equal(*(new.inner.bodies.thrust for new, _ in found))
     free = [step(key, begun, action)[0].inner.bodies.thrust for action in (up, down)]
     assert not np.array_equal(*free)

@@ -47,7 +47,7 @@ def test_its_offers_are_kept_to_legal_ones_unless_it_is_to_write_freely():
     result = manyhands.play(trade, "text:file=shipped", 6, seed=5, progress=False)
     assert result.refused(0)[0] == result.refused(1)[0] == 0
     # It still reads the texts as when it was learned: otherwise what it offers is legal, and silly.
-    assert result.seat_rewards.mean() > 15
+    assert result.seat_rewards.mean() > 5
 
 
 def test_kuhn_poker():

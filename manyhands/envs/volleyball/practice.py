@@ -63,7 +63,7 @@ class Situations:
 @state_dataclass
 class PracticeState:
     """inner: of the game. skill, drone: as in `Situations`. ended: bool[]. time, after: i16[],
-    steps in all, and since the touch, of which the first is 1."""
+    steps in all, and since the touch, of which the first is 1. worth: f32[], of the touch."""
 
     inner: VolleyballState
     skill: Array
@@ -71,6 +71,7 @@ class PracticeState:
     ended: Array
     time: Array
     after: Array
+    worth: Array
 
 
 def aim(skills: VolleyballSkills, obs: Observation, skill: Array) -> Any:
@@ -159,7 +160,7 @@ class Practice(Env[PracticeState]):
     max_steps = LONGEST + AFTER
     reset_pool = 4096
     deterministic_reset = False
-    terms = ("approach", "hit", "lost")
+    terms = ("approach", "hit", "kept")
     noop = np.zeros(4, np.float32)
 
     def __init__(
@@ -172,7 +173,7 @@ class Practice(Env[PracticeState]):
         self.court, self.skills = court, court.skill_set()
         self.situations = jax.tree.map(jnp.asarray, situations)
         self.agents = ("learner",)
-        self.reward_weights = {"approach": 1.0, "hit": 3.0, "lost": -3.0}
+        self.reward_weights = {"approach": 1.0, "hit": 1.0, "kept": 2.0}
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (WIDTH,), np.float32)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
 
@@ -197,14 +198,14 @@ class Practice(Env[PracticeState]):
             ball_velocity=bodies.ball_velocity + (0.0 if self.hit == "serve" else 1.0) * speed,
         )
         inner = dataclasses.replace(one.state, bodies=bodies)
-        none = jnp.bool_(False), jnp.int16(0), jnp.int16(0)
+        none = jnp.bool_(False), jnp.int16(0), jnp.int16(0), jnp.float32(0)
         return PracticeState(inner, one.skill, one.drone, *none)
 
     def begin(self) -> PracticeState:
         """All situations at once, as they are."""
         count = self.situations.skill.shape[-1]
         still = jnp.zeros(count, jnp.int16)
-        none = jnp.zeros(count, bool), still, still
+        none = jnp.zeros(count, bool), still, still, jnp.zeros(count)
         found = self.situations
         return PracticeState(found.state, found.skill, found.drone, *none)
 
@@ -216,10 +217,13 @@ class Practice(Env[PracticeState]):
         score = jnp.where(touched, self.score(obs, self.goal(new, obs)), 0.0)
         flies = ~touched & ~state.ended & (state.after == 0)
         nearer = jnp.where(flies, before - self._gap(obs), 0.0)
-        lost = new.ended & ~state.ended & (new.after > 0) & self.lost(new)
+        ends = new.ended & ~state.ended & (state.after > 0)
+        lost = ends & self.lost(new)
+        kept = jnp.where(ends & ~lost, state.worth, 0.0)
         late = (new.after == 0) & (new.time >= LONGEST) & ~new.ended
-        terms = {"approach": APPROACH * nearer, "hit": score, "lost": lost.astype(jnp.float32)}
+        terms = {"approach": APPROACH * nearer, "hit": score, "kept": kept}
         terms = {name: term[None] for name, term in terms.items()}
+        new = dataclasses.replace(new, worth=jnp.where(touched, score, state.worth))
         metrics = {"touches": touched, "lost": lost}
         return new, self.outcome(terms, new.ended[None], late[None], metrics)
 
