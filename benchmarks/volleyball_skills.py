@@ -91,7 +91,8 @@ def learned(
 
 def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
-    team, entry = Hitters({}, args.command), {"learning": {}, "success": {}, "scripted": {}}
+    team = Hitters({}, args.command)
+    entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
             court, hit, team, args.steps, seed, folder, args.command
