@@ -57,6 +57,9 @@ def learned(
     court: Any, hit: str, before: Hitters, steps: int, seed: int, folder: Path, command: str
 ) -> tuple[Any, dict[str, Any]]:
     """The network of a hit, practised behind those of `before`, and how that went."""
+    file = folder / f"{hit}.safetensors"
+    if file.exists():  # of an earlier run
+        return policies.load(file), json.loads(file.with_suffix(".json").read_text())
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
     practice = Practice(court, hit, found, command)
@@ -85,7 +88,7 @@ def learned(
         "curve": curve,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    policies.save(folder / f"{hit}.safetensors", policy, about)
+    policies.save(file, policy, about)
     return policy, about
 
 

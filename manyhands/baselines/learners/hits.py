@@ -2,11 +2,11 @@
 
     serve, receive, set, spike
 
-Each is a network of its own that PPO trains in `Practice`. `situations` plays games of scripted
-teams and keeps the states in which somebody is to do the hit in question; hits that are learned
-already are played by their networks, so that a set is practised behind the passes that the learned
-receiver makes, and a spike behind its sets. `Hitters` plays the game with them: who hits, and
-where to, is chosen as the scripted team does.
+Each is a network of its own that PPO trains in `Practice`. `situations` plays games against the
+scripted team and keeps the states in which somebody is to do the hit in question; hits that are
+learned already are played by their networks, so that a set is practised behind the passes that the
+learned receiver makes, and a spike behind its sets. `Hitters` plays the game with them: who hits,
+and where to, is chosen as the scripted team does.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def advised(policy: NetworkPolicy, row: Array) -> Array:
 def situations(
     court: Volleyball, hit: str, player: Any, games: int, steps: int, seed: int, most: int = 2048
 ) -> Situations:
-    """Where a hit begins, in games of `player` on both sides, at least `LEAST` before the ball
-    comes.
+    """Where a hit begins, in games of `player` on the near side against the scripted team, at
+    least `LEAST` before the ball comes.
 
     Args:
         court: with `actions="rotors"`, of teams.
@@ -116,7 +116,8 @@ def situations(
     """
     skills, members = skills_of(court), court.team_size
     keys = jax.vmap(jax.random.key)(jnp.arange(games, dtype=jnp.uint32) + np.uint32(seed))
-    chooser = Scripted("team", player.attack)
+    chooser, scripted = Scripted("team", player.attack), Hitters({}, player.command)
+    ours = jnp.arange(court.num_agents)[:, None] < members
 
     def step(carry: Any, _: Any) -> Any:
         state, before = carry
@@ -127,7 +128,9 @@ def situations(
         if hit != "serve":  # roles may change at the last moment, when nobody comes in time
             time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, jnp.float32(MEETS[hit]))
             begins &= time > LEAST
-        rotors = player.act(court, skills, obs, skill)
+        rotors = jnp.where(
+            ours, player.act(court, skills, obs, skill), scripted.act(court, skills, obs, skill)
+        )
         after, _ = court.step(keys, state, jnp.moveaxis(rotors, 0, 1))
         drone = jnp.argmax(begins[:members], axis=0).astype(jnp.int8)
         chosen = jnp.sum(jnp.where(jnp.arange(members)[:, None] == drone, skill[:members], 0), 0)
