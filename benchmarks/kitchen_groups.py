@@ -1,6 +1,6 @@
 """PPO, GRPO and GiGPO in the kitchen by skills, at equal episodes.
 
-    python benchmarks/kitchen_groups.py --seeds 5
+    python benchmarks/kitchen_groups.py
 
 Two chefs of one network choose a skill at each step of `cramped_room` (episodes of 150 steps), from
 a vector, from scratch. Eight episodes have the same start, and since these kitchens draw nothing,
@@ -49,8 +49,8 @@ SETTINGS: dict[str, Any] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--episodes", type=int, default=3_200, help="of each seed")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--episodes", type=int, default=1_600, help="of each seed")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=tuple(METHODS))
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "kitchen-groups")
     parser.add_argument("--out", type=Path, default=RESULTS / "kitchen-groups.json")
