@@ -1,6 +1,6 @@
 """Hierarchical co-self-play (HCSP, Zhang et al. 2025): how a team learns a strategy over skills.
 
-stage 1  skills: controllers that are good at one thing each, scripted, or trained in the drills
+stage 1  skills: controllers that are good at one thing each, scripted, or learned (`hits.py`)
 stage 2  strategy: who uses which skill, chosen whenever something happens, the skills being
          frozen: a population grows by self-play in a game of events (`psro`)
 stage 3  both together, step by step (`Joint`): the strategy goes on learning, and with it
