@@ -27,6 +27,7 @@ from manyhands.baselines.learners import training
 
 METHODS = {"PPO": "gae", "GRPO": "group", "GiGPO": "anchor"}
 STEPS = 150
+PARTS = {"first": (0.0, 0.05), "quarter": (0.2, 0.25), "half": (0.45, 0.5), "end": (0.9, 1.0)}
 SHAPED = {"pot_placement": 3.0, "dish_pickup": 3.0, "soup_pickup": 5.0}
 SETTINGS: dict[str, Any] = {
     "num_envs": 64,
@@ -66,15 +67,12 @@ def main() -> None:
     found = {name: learned(env, name, args) for name in args.methods}
     rows = []
     for name, entry in found.items():
-        ends = [f"{spread(part)}" for part in entry["soups"].values()]
+        ends = [spread(part) for part in entry["soups"].values()]
         rows.append([name, *ends, spread(entry["repeated"]["end"]), f"{entry['seconds']:.0f}"])
     heads = ["method", *(f"soups, {part}" for part in PARTS), "repeated at the end, %", "s"]
     report(f"the kitchen by skills, {args.episodes} episodes, {args.seeds} seeds", heads, rows)
     settings = {**SETTINGS, "episodes": args.episodes, "seeds": args.seeds, "rewards": SHAPED}
     save(args.out, benchmark="kitchen-groups", machine=machine(), settings=settings, methods=found)
-
-
-PARTS = {"first": (0.0, 0.05), "quarter": (0.2, 0.25), "half": (0.45, 0.5), "end": (0.9, 1.0)}
 
 
 def learned(env: Any, name: str, args: argparse.Namespace) -> dict[str, Any]:

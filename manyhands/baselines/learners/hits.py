@@ -20,10 +20,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.baselines.bots.volleyball import Scripted, court_of, skills_of
+from manyhands.baselines.bots.volleyball import Scripted, skills_of
 from manyhands.baselines.learners.networks import Network, actions_of
 from manyhands.baselines.players.network import NetworkPolicy
-from manyhands.core.env import Array, ConfigError, DeviceView, Env
+from manyhands.core.env import Array, ConfigError
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.flight import falls_to
 from manyhands.envs.volleyball.observe import Observation
@@ -45,7 +45,7 @@ LEAST = 0.4  # s, before the ball comes, in which a hit must begin
 
 @dataclasses.dataclass(frozen=True)
 class Hitters:
-    """A `DevicePolicy` of teams: the scripted team's choices, some hits by networks.
+    """A team that chooses as the scripted one does, and does some hits by networks.
 
     Attributes:
         networks: of `Practice`, by the hit; others are done by the scripted controllers.
@@ -56,18 +56,6 @@ class Hitters:
     networks: Mapping[str, NetworkPolicy]
     command: str = "velocity"
     attack: str = "deep"
-
-    def init(self, env: Env, agent: int) -> tuple[()]:
-        return ()
-
-    def apply(
-        self, env: Env, agent: int, memory: Any, key: Array, view: DeviceView
-    ) -> tuple[Array, Any]:
-        court = court_of(env)
-        skills = skills_of(court)
-        obs = skills.parse_observation(view.perception)
-        skill = Scripted("team", self.attack).choose(skills, obs)
-        return self.act(court, skills, obs, skill), memory
 
     def act(
         self, court: Volleyball, skills: VolleyballSkills, obs: Observation, skill: Array
@@ -82,11 +70,6 @@ class Hitters:
         return rotors
 
 
-jax.tree_util.register_dataclass(
-    Hitters, data_fields=["networks"], meta_fields=["command", "attack"]
-)
-
-
 def advised(policy: NetworkPolicy, row: Array) -> Array:
     """f32[4, ...]: the mean action of a network without memory that sees f32[K, ...]."""
     params, rows = policy.params, jnp.moveaxis(row, 0, -1)
@@ -97,7 +80,7 @@ def advised(policy: NetworkPolicy, row: Array) -> Array:
         params["network"], jnp.zeros((*x.shape[:-1], 0)), x, jnp.zeros(x.shape[:-1], bool)
     )
     legal = jnp.ones((*x.shape[:-1], 1), bool)
-    return jnp.moveaxis(jnp.clip(actions.mode(outputs, legal), -1, 1), -1, 0)
+    return jnp.moveaxis(actions.playable(actions.mode(outputs, legal)), -1, 0)
 
 
 def situations(

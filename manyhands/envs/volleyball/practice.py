@@ -144,9 +144,11 @@ class Practice(Env[PracticeState]):
     """One agent, `learner`: a drone of the near team that is to hit the ball once.
 
     Rewards are named terms: `approach`, how much nearer it has come to where the ball is met (m, by
-    half), and `hit`, at a legal touch: 0.2, and up to 0.8 more the nearer the ball falls to its
-    place; of a ball that must cross the net and does not, a third of it; of a spike, less where
-    the ball leaves upwards. Without a touch an episode ends when the point does, or after 3 s.
+    half); `hit`, at a legal touch: 0.2, and up to 0.8 more the nearer the ball falls to its place;
+    of a ball that must cross the net and does not, or must stay and does not, a third of it; of a
+    spike, less where the ball leaves upwards; and `kept`, the same again, counted twice, when the
+    episode ends after the touch, unless a drone of the team has crashed or come over the net. It
+    ends 0.6 s after the touch, or when the point does, or without a touch after 3 s.
 
     Args:
         court: the game, with `actions="rotors"`.
@@ -258,7 +260,7 @@ class Practice(Env[PracticeState]):
         return new, touched, self.mine(new)
 
     def score(self, obs: Observation, goal: Array) -> Array:
-        """f32[...]: what a touch is worth, 0.1 to 1, by the ball's flight after it."""
+        """f32[...]: what a touch is worth, above 0 and at most 1, by the ball's flight after it."""
         fall = self.falls(obs, goal)
         near = [jnp.exp(-fall["miss"] / scale) for scale in MISSES]
         worth = 0.2 + 0.8 * sum(near) / len(MISSES)
