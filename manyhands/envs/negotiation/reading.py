@@ -19,6 +19,7 @@ from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.signs import NAME
 from manyhands.core.talk import OTHER, clean
 from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
@@ -98,6 +99,14 @@ _WHO = (
     r"|folks|sir|madam|everyone|everybody)"
 )
 _ADDRESS = re.compile(rf"^\W*{_WHO}\s*[,!:]\s*|,\s*{_WHO}(?=\s*[,.!?;]|\s*$)", re.I)
+# "Partner, please offer more": asked of somebody, no move of the one who says it.
+_ASKED = r"(?:offer|propos|suggest|bid|counter|pass|walk|leave|quit|claim|pledge|vote|go|be)\w*\b"
+_ASKS = re.compile(
+    rf"\W*(?:{_WHO}|{NAME})\W+please,? {_ASKED}.*"
+    rf"|\W*please,? {_ASKED}.*,\s*(?:please,? )?(?:{_WHO}|{NAME})\W*"
+    rf"|\W*{_ASKED}.*, please,? (?:{_WHO}|{NAME})\W*",
+    re.I | re.S,
+)
 _AROUND = re.compile(
     r"^\W*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\s*,\s*"
     r"|,\s*as (?:we )?(?:agreed|promised|discussed|said|proposed|planned)\W*$"
@@ -331,6 +340,8 @@ class _Reader:
 
     def mean(self, answer: answers.Answer) -> Action | None:
         """The action that a decisive part means."""
+        if _ASKS.fullmatch(answer.text):
+            return None
         answer = dataclasses.replace(answer, text=self.bare(answer.text))
         says = _SAYS.search(answer.text)
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
@@ -667,7 +678,7 @@ def _in_one_line(lines: re.Match[str]) -> str:
 def _is_calm(reason: str) -> bool:
     """Whether the reason of a move is no part of it: one with amounts, or of what others do, may be
     what is asked for it, as in "you give me 3 ore, so I give 2 wheat"."""
-    said = tokens(reason)
+    said = tokens(_NO_AMOUNT.sub("", reason))
     amounts = any(whole_number(word) is not None for word in said)
     unwilling = _UNWILLING.search(reason) is not None
     return not (amounts or unwilling) and _AMOUNTS.isdisjoint(said)
@@ -689,6 +700,24 @@ _TELLS = re.compile(
 _UNWILLING = re.compile(
     r"\b(?:hesitat\w*|regret\w*|doubt\w*|hate|refuse|reluctant|not|never|\w+n't)\b.*"
     r"\b(?:pledge|promise|claim|say|offer|propose|state|commit)\W*$",
+    re.I,
+)
+# Words for amounts and for others that stand for none: "the one I'm making", "looking at where
+# everything stands", "with apologies to player_1".
+_NO_AMOUNT = re.compile(
+    r"\b(?:one (?:eye|line|step|sensible|thing|of the|more reason|last look|by one|way or"
+    r"|for tricks|good reason|i(?:'m)? (?:make|making|pick|choose|take))"
+    r"|(?:this|that|only|right|quick|good|bold|careful|cautious|sound|the|easy|simple|useful) one"
+    r"(?! (?:wheat|wood|ore|coin|point|of (?:my|your|his|her|their)|for)\b)"
+    r"|(?:i wish|thank|keep|kept|keeping|sorry to keep|good luck to|transparent with"
+    r"|honest with|respect to|luck to) you(?: all)?|you know\b"
+    r"|all (?:right|things considered|the same|of (?:that|this)|in all|the noise|the moves"
+    r"|the (?:choices|options)|i (?:need|have) to do|i do|the while)|after all|above all|of all"
+    r"|everything (?:is in place|stands|up|points|else|considered|i know|we know|together)"
+    r"|(?:the|for the|handle the|do the) rest(?: (?:can wait|of the (?:game|day|way)|is "
+    r"(?:up to|history|easy)))?(?=\W*$)|(?:both|all) of us"
+    rf"|{NAME}(?! (?:will |should |must |can |may |to |now )?(?:gives?|giving|pays?|takes?|gets?"
+    r"|offers?|trades?|hands?|adds?|keeps?|accepts?|owes?|returns?)\b))\b",
     re.I,
 )
 _AMOUNTS = frozenset(("half", "all", "both", "everything", "rest", "you", "they", "he", "she"))
