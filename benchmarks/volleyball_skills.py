@@ -8,9 +8,9 @@ serve, receive, set, spike, each in the situations that the learned ones before 
 Counted are, of `--situations` that were not practised: how often the drone touches the ball, how
 often the ball comes down in the court (over the net; of a set and a pass on the own half, from
 above 3 m), within 1 m of its place, and how far from that at the median, how often nobody crashes
-within 0.6 s, and how many balls leave downwards. The same of the scripted controllers. At last
-teams with all learned hits play points against the scripted team. Prints, and writes to --out;
-networks go to `runs/volleyball-skills`.
+within 0.6 s, and how many balls leave downwards. The same of the scripted controllers. At last a
+team with all learned hits plays points against the scripted team, and chooses as that does. Prints,
+and writes to --out; networks go to `runs/volleyball-skills`.
 """
 
 from __future__ import annotations
@@ -28,33 +28,34 @@ import numpy as np
 from common import RESULTS, ROOT, machine, report, save
 
 import manyhands
-from manyhands.baselines.bots.volleyball import Scripted
-from manyhands.baselines.learners.hits import Hitters, measure, situations
+from manyhands.baselines.learners.hits import LearnedSkills, measure, playing, situations
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.players import network as policies
 from manyhands.core.env import seed_key
-from manyhands.envs.volleyball.practice import HITS, Practice
+from manyhands.envs.volleyball.practice import HITS, HOLD, Practice
 
 COURT = {"task": "3v3", "randomise": {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}}
 GAMES, LENGTH = 192, 450  # games of which situations are kept, and their steps
 TESTED = 1_000_000  # added to the seeds of games whose situations are not practised
-LONGER = {"serve": 1.5}  # first the ball must come over the net, which is far
 SETTINGS: dict[str, Any] = {
     "num_envs": 256,
     "num_steps": 64,
     "epochs": 4,
-    "learning_rate": 3e-3,
     "entropy": 0.0,
     "entropy_end": 0.0,
-    "noise": 0.3,
+    "noise": 0.5,
     "normalise": True,
     "reads": "vector",
     "width": 64,
 }
+# First actions are held, since what varies at each step is averaged away by a drone's inertia, and
+# then not, as they are flown in games: (steps of the game that one is held, share of all steps of
+# the game, learning rate).
+STAGES = ((HOLD, 0.8, 3e-3), (1, 0.2, 1e-3))
 
 
 def learned(
-    court: Any, hit: str, before: Hitters, steps: int, seed: int, folder: Path, command: str
+    court: Any, hit: str, before: LearnedSkills, steps: int, seed: int, folder: Path, command: str
 ) -> tuple[Any, dict[str, Any]]:
     """The network of a hit, practised behind those of `before`, and how that went."""
     file = folder / f"{hit}.safetensors"
@@ -62,28 +63,32 @@ def learned(
         return policies.load(file), json.loads(file.with_suffix(".json").read_text())
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
-    practice = Practice(court, hit, found, command)
-    steps = round(steps * LONGER.get(hit, 1))
-    learner = PPO(practice, PPOConfig(**SETTINGS, total_steps=steps))
-    progress = jax.jit(learner.init)(seed_key(seed))
-    update = jax.jit(learner.update, donate_argnums=0)
-    every, curve = max(1, learner.num_updates // 10), []
-    for done in range(1, learner.num_updates + 1):
-        progress, metrics = update(progress)
-        if done % every == 0 or done == learner.num_updates:
-            curve.append(
-                {
-                    "steps": done * learner.steps_per_update,
-                    "touches": round(float(metrics["metrics/touches"]), 3),
-                    "lost": round(float(metrics["metrics/lost"]), 3),
-                    "hit": round(float(metrics["terms/hit"]), 3),
-                }
-            )
-            print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(curve[-1]), flush=True)
+    curve: list[dict[str, Any]] = []
+    known: Any = None
+    flown = 0
+    for hold, share, rate in STAGES:
+        practice = Practice(court, hit, found, command, hold)
+        settings = SETTINGS | {"learning_rate": rate, "total_steps": round(share * steps / hold)}
+        learner = PPO(practice, PPOConfig(**settings))
+        progress = jax.jit(learner.init)(seed_key(seed))
+        if known is not None:
+            kept = {name: getattr(known, name) for name in ("params", "mean", "variance", "count")}
+            progress = dataclasses.replace(progress, **kept)
+        update = jax.jit(learner.update, donate_argnums=0)
+        every = max(1, learner.num_updates // 8)
+        for done in range(1, learner.num_updates + 1):
+            progress, metrics = update(progress)
+            if done % every == 0 or done == learner.num_updates:
+                line = {"steps": flown + done * learner.steps_per_update * hold, "held": hold}
+                told = {"touches": "metrics/touches", "lost": "metrics/lost", "hit": "terms/hit"}
+                line |= {name: round(float(metrics[key]), 3) for name, key in told.items()}
+                curve.append(line)
+                print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(line), flush=True)
+        flown, known = curve[-1]["steps"], progress
     policy = learner.policy(progress)
     about = {
         "situations": int(found.skill.shape[-1]),
-        "steps": learner.num_updates * learner.steps_per_update,
+        "steps": flown,
         "seconds": round(time.perf_counter() - began, 1),
         "curve": curve,
     }
@@ -94,7 +99,7 @@ def learned(
 
 def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
-    team = Hitters({}, args.command)
+    team = LearnedSkills(court.setup, {}, args.command)
     entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
@@ -105,44 +110,34 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
         entry["success"][hit] = measure(practice, policy)
         entry["scripted"][hit] = measure(practice, None)
         print(seed, hit, json.dumps(entry["success"][hit]), flush=True)
-        team = dataclasses.replace(team, networks={**team.networks, hit: policy})
+        team = LearnedSkills(court.setup, {**team.networks, hit: policy}, args.command)
     if set(args.hits) == set(HITS):
-        entry["points"] = match(court, team, args.points, seed)
+        entry["points"] = match(court, team.networks, args.command, args.points, seed)
         print(seed, json.dumps(entry["points"]), flush=True)
     return entry
 
 
-def match(court: Any, team: Hitters, count: int, seed: int) -> dict[str, Any]:
-    """Points of the learned team against the scripted one, `count` on each side."""
-    skills, members = court.skill_set(), court.team_size
-    scripted = Hitters({}, team.command)
-    keys = jax.vmap(jax.random.key)(jnp.arange(2 * count, dtype=jnp.uint32) + np.uint32(seed))
-    near = jnp.arange(2 * count) < count
-    ours = jnp.where(near, jnp.arange(2 * members)[:, None] < members, False)
-    ours |= jnp.where(near, False, jnp.arange(2 * members)[:, None] >= members)
+def match(court: Any, networks: Any, command: str, count: int, seed: int) -> dict[str, Any]:
+    """Points of a team with learned hits against one with scripted ones, `count` on each side; both
+    choose as the scripted team does."""
+    keys = jax.vmap(jax.random.key)(jnp.arange(count, dtype=jnp.uint32) + np.uint32(seed))
+    won, crossings = [], []
+    for side in (0, 1):
+        skills = LearnedSkills(court.setup, networks, command, (side == 0, side == 1))
+        play = playing(court, skills, keys)
 
-    def step(state: Any, _: Any) -> Any:
-        obs = skills.parse_observation(jnp.moveaxis(court.perceive(state), 0, 1))
-        skill = Scripted("team").choose(skills, obs)
-        rotors = jnp.where(
-            ours, team.act(court, skills, obs, skill), scripted.act(court, skills, obs, skill)
-        )
-        new, outcome = court.step(keys, state, jnp.moveaxis(rotors, 0, 1))
-        return new, (outcome.terms["win"], outcome.metrics["crossings"])
+        def step(state: Any, _: Any, play: Any = play) -> Any:
+            new, outcome, *_ = play(state)
+            return new, (outcome.terms["win"], outcome.metrics["crossings"])
 
-    @jax.jit
-    def play(keys: Any) -> Any:
-        _, (win, crossings) = jax.lax.scan(
-            step, court.batch_reset(keys), None, length=court.max_steps
-        )
-        return win.sum(0), crossings.sum(0)
-
-    win, crossings = jax.device_get(play(keys))
-    won = np.sign(np.where(np.asarray(near), win[0], win[members]))
+        scan = jax.jit(lambda state, step=step: jax.lax.scan(step, state, None, court.max_steps)[1])
+        win, crossed = jax.device_get(scan(court.batch_reset(keys)))
+        won.append(np.sign(win.sum(0)[side * court.team_size]))
+        crossings.append(crossed.sum(0))
     return {
         "points": 2 * count,
-        "won": float(np.mean(won > 0)),
-        "lost": float(np.mean(won < 0)),
+        "won": float(np.mean(np.array(won) > 0)),
+        "lost": float(np.mean(np.array(won) < 0)),
         "crossings": float(np.mean(crossings)),
     }
 
@@ -151,9 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--hits", nargs="+", default=list(HITS), choices=tuple(HITS))
-    parser.add_argument(
-        "--steps", type=int, default=8_000_000, help="of each hit; half as many more of serves"
-    )
+    parser.add_argument("--steps", type=int, default=15_000_000, help="of the game, for each hit")
     parser.add_argument("--command", default="velocity", choices=("velocity", "ctbr", "rotors"))
     parser.add_argument("--situations", type=int, default=512)
     parser.add_argument("--points", type=int, default=100, help="on each side")

@@ -5,14 +5,15 @@
 Each is a network of its own that PPO trains in `Practice`. `situations` plays games against the
 scripted team and keeps the states in which somebody is to do the hit in question; hits that are
 learned already are played by their networks, so that a set is practised behind the passes that the
-learned receiver makes, and a spike behind its sets. `Hitters` plays the game with them: who hits,
-and where to, is chosen as the scripted team does.
+learned receiver makes, and a spike behind its sets. `LearnedSkills` are the court's skills with
+these hits, and `LearnedCourt` is a court that has them: over it, strategies are learned as over any
+other (`wrappers/events.py`).
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -20,12 +21,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.baselines.bots.volleyball import Scripted, skills_of
+from manyhands.baselines.bots.volleyball import Scripted
 from manyhands.baselines.learners.networks import Network, actions_of
+from manyhands.baselines.players import network as policies
 from manyhands.baselines.players.network import NetworkPolicy
+from manyhands.core.axes import expand
 from manyhands.core.env import Array, ConfigError
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.flight import falls_to
+from manyhands.envs.volleyball.flight import Order, falls_to
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.practice import (
     AFTER,
@@ -34,40 +37,81 @@ from manyhands.envs.volleyball.practice import (
     MEETS,
     Practice,
     Situations,
-    aim,
     flown,
     seen,
 )
 from manyhands.envs.volleyball.skills import VolleyballSkills
+from manyhands.envs.volleyball.state import Setup
 
 LEAST = 0.4  # s, before the ball comes, in which a hit must begin
+TEAM = Scripted("team")
 
 
-@dataclasses.dataclass(frozen=True)
-class Hitters:
-    """A team that chooses as the scripted one does, and does some hits by networks.
+class LearnedSkills(VolleyballSkills):
+    """The skills of a court, some hits of which networks do, and the scripted controllers the rest.
 
-    Attributes:
-        networks: of `Practice`, by the hit; others are done by the scripted controllers.
+    Args:
+        setup: the court's.
+        networks: of `Practice`, by the hit.
         command: what their actions mean (see `Practice`).
-        attack: how a team attacks, `"deep"` or `"short"`.
+        sides: which teams use them, near and far.
     """
 
-    networks: Mapping[str, NetworkPolicy]
-    command: str = "velocity"
-    attack: str = "deep"
+    def __init__(
+        self,
+        setup: Setup,
+        networks: Mapping[str, NetworkPolicy],
+        command: str = "velocity",
+        sides: Sequence[bool] = (True, True),
+    ):
+        super().__init__(setup)
+        self.networks, self.command, self.sides = dict(networks), command, tuple(sides)
+        self._max_yaw = setup.max_yaw
 
-    def act(
-        self, court: Volleyball, skills: VolleyballSkills, obs: Observation, skill: Array
-    ) -> Array:
-        """f32[4, ...]: rotor commands of drones that do these skills, i32[...]."""
-        order = aim(skills, obs, skill)
-        rotors = skills.follow(obs, skills.order(skill))
+    def follow(self, obs: Observation, order: Order) -> Array:
+        """As in `VolleyballSkills`; where only one side uses networks, the axis after the
+        components is that of all drones."""
+        scripted = super().follow(obs, order)
+        goal, rotors = self.aimed(obs, order).goal, scripted
         for hit, policy in self.networks.items():
-            asked = advised(policy, seen(skills, obs, order.goal, hit))
-            own = flown(skills, obs, asked, self.command, court.setup.max_yaw)
+            asked = advised(policy, seen(self, obs, goal, hit))
+            own = flown(self, obs, asked, self.command, self._max_yaw)
             rotors = jnp.where(order.kind == HITS[hit], own, rotors)
-        return rotors
+        if all(self.sides):
+            return rotors
+        ours = np.repeat(np.array(self.sides), self.members)
+        return jnp.where(expand(ours, order.kind.ndim - 1), rotors, scripted)
+
+
+class LearnedCourt(Volleyball):
+    """`Volleyball` whose skills have the hits that a folder holds, "serve.safetensors" and so on.
+
+    Args:
+        hits: the folder; a hit without a file is scripted.
+        command, sides: as in `LearnedSkills`.
+        options: of `Volleyball`.
+    """
+
+    def __init__(
+        self,
+        hits: str | Path,
+        command: str = "velocity",
+        sides: Sequence[bool] = (True, True),
+        **options: Any,
+    ):
+        super().__init__(**options)
+        self.hits, self.command, self.team_sides = str(hits), command, tuple(map(bool, sides))
+
+    def config(self) -> dict[str, Any]:
+        own = {"hits": self.hits, "command": self.command, "sides": list(self.team_sides)}
+        return super().config() | own
+
+    def skill_set(self) -> LearnedSkills:
+        files = {hit: Path(self.hits) / f"{hit}.safetensors" for hit in HITS}
+        networks = {hit: policies.load(file) for hit, file in files.items() if file.exists()}
+        if not networks:
+            raise ConfigError(f"{self.hits} holds no hit: {', '.join(HITS)} as .safetensors")
+        return LearnedSkills(self.setup, networks, self.command, self.team_sides)
 
 
 def advised(policy: NetworkPolicy, row: Array) -> Array:
@@ -83,50 +127,65 @@ def advised(policy: NetworkPolicy, row: Array) -> Array:
     return jnp.moveaxis(actions.playable(actions.mode(outputs, legal)), -1, 0)
 
 
+def playing(court: Volleyball, skills: VolleyballSkills, keys: Array) -> Callable[[Any], Any]:
+    """A step of games in which the scripted team's choices are made with these skills: from a state
+    to (the next one, the outcome, what all perceive, i32[D, B] the skill of each drone)."""
+
+    def step(state: Any) -> Any:
+        obs = skills.parse_observation(jnp.moveaxis(court.perceive(state), 0, 1))
+        skill = TEAM.choose(skills, obs)
+        moves = skills.follow(obs, skills.order(skill))
+        after, outcome = court.step(keys, state, jnp.moveaxis(moves, 0, 1))
+        return after, outcome, obs, skill
+
+    return step
+
+
 def situations(
-    court: Volleyball, hit: str, player: Any, games: int, steps: int, seed: int, most: int = 2048
+    court: Volleyball,
+    hit: str,
+    skills: VolleyballSkills,
+    games: int,
+    steps: int,
+    seed: int,
+    most: int = 2048,
 ) -> Situations:
-    """Where a hit begins, in games of `player` on the near side against the scripted team, at
-    least `LEAST` before the ball comes.
+    """Where a hit of the near side begins in games of the scripted team, at least `LEAST` before
+    the ball comes.
 
     Args:
         court: with `actions="rotors"`, of teams.
+        skills: those by which both teams play.
         games, steps: how many are played at once, and for how long.
         most: how many situations are kept, drawn from all.
 
     Raises:
         ConfigError: nobody was to do this hit.
     """
-    skills, members = skills_of(court), court.team_size
+    members = court.team_size
     keys = jax.vmap(jax.random.key)(jnp.arange(games, dtype=jnp.uint32) + np.uint32(seed))
-    chooser, scripted = Scripted("team", player.attack), Hitters({}, player.command)
-    ours = jnp.arange(court.num_agents)[:, None] < members
+    play = playing(court, skills, keys)
 
     def step(carry: Any, _: Any) -> Any:
         state, before = carry
-        obs = skills.parse_observation(jnp.moveaxis(court.perceive(state), 0, 1))
-        skill = chooser.choose(skills, obs)
+        after, _outcome, obs, skill = play(state)
         kind = skills.order(skill).kind
         begins = (kind == HITS[hit]) & (before != HITS[hit]) & ~state.over
         if hit != "serve":  # roles may change at the last moment, when nobody comes in time
             time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, jnp.float32(MEETS[hit]))
             begins &= time > LEAST
-        rotors = jnp.where(
-            ours, player.act(court, skills, obs, skill), scripted.act(court, skills, obs, skill)
-        )
-        after, _ = court.step(keys, state, jnp.moveaxis(rotors, 0, 1))
         drone = jnp.argmax(begins[:members], axis=0).astype(jnp.int8)
         chosen = jnp.sum(jnp.where(jnp.arange(members)[:, None] == drone, skill[:members], 0), 0)
         any_ = jnp.any(begins[:members], axis=0)
         return (after, kind), (state, chosen.astype(jnp.int16), drone, any_)
 
     @jax.jit
-    def play(keys: Array) -> Any:
+    def played(keys: Array) -> Any:
         state = court.batch_reset(keys)
         none = jnp.full((court.num_agents, games), -1, jnp.int32)
         return jax.lax.scan(step, (state, none), None, length=steps)[1]
 
-    states, skill, drone, begins = jax.device_get(play(keys))
+    states, skill, drone, begins = jax.device_get(played(keys))
     rows = np.argwhere(begins)
     if not len(rows):
         raise ConfigError(f"in {games} games of {steps} steps nobody was to {hit}")

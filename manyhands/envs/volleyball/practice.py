@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand
-from manyhands.core.config import one_of
+from manyhands.core.config import one_of, whole
 from manyhands.core.env import Array, ConfigError, Env, Outcome, state_dataclass
 from manyhands.envs.volleyball import control
 from manyhands.envs.volleyball.control import body_axes, length
@@ -30,7 +30,7 @@ from manyhands.envs.volleyball.env import Volleyball
 from manyhands.envs.volleyball.flight import RECEIVE, SERVE, SET, SPIKE, falls_to
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.physics import Bodies
-from manyhands.envs.volleyball.skills import SET_DEPTH, VolleyballSkills
+from manyhands.envs.volleyball.skills import VolleyballSkills
 from manyhands.envs.volleyball.state import (
     MAX_RATE,
     MAX_VELOCITY,
@@ -43,8 +43,10 @@ COMMANDS = ("velocity", "ctbr", "rotors")
 MEETS = {"serve": 2.3, "receive": 2.1, "set": 2.2, "spike": 3.0}  # m, where the ball is looked for
 LONGEST = 150  # steps until the touch
 AFTER = 30  # steps after it, in which the drone only brakes, and may still crash
+HOLD = 5  # steps for which an action is flown: what varies from step to step is averaged away
 LOST = ("crash", "close", "crossed", "body")  # faults that the hit is to blame for, even then
-MISSES = (0.5, 1.5, 5.0)  # m, on which it depends alike what a touch is worth
+MISSES = (0.5, 1.5, 5.0)  # m, on which it depends what a touch is worth, near its place
+FARTHEST = 15.0  # m, up to which it is worth more the nearer it comes
 APPROACH = 0.5  # 1/m, of coming nearer to where the ball is met
 SHAKE = 0.2  # m and m/s, by which situations are moved (standard deviation)
 WIDTH = 40  # numbers that a hit is learned from
@@ -72,13 +74,6 @@ class PracticeState:
     time: Array
     after: Array
     worth: Array
-
-
-def aim(skills: VolleyballSkills, obs: Observation, skill: Array) -> Any:
-    """The order of a skill of the table, i32[...], with the place at which the ball is to fall."""
-    order = skills.order(skill)
-    setter = skills.before(obs, skills.roles(obs)[1], SET_DEPTH)
-    return order._replace(goal=jnp.where(order.kind == RECEIVE, setter, order.goal))
 
 
 def seen(skills: VolleyballSkills, obs: Observation, goal: Array, hit: str) -> Array:
@@ -144,34 +139,42 @@ class Practice(Env[PracticeState]):
     """One agent, `learner`: a drone of the near team that is to hit the ball once.
 
     Rewards are named terms: `approach`, how much nearer it has come to where the ball is met (m, by
-    half); `hit`, at a legal touch: 0.2, and up to 0.8 more the nearer the ball falls to its place;
-    of a ball that must cross the net and does not, or must stay and does not, a third of it; of a
-    spike, less where the ball leaves upwards; and `kept`, the same again, counted twice, when the
-    episode ends after the touch, unless a drone of the team has crashed or come over the net. It
-    ends 0.6 s after the touch, or when the point does, or without a touch after 3 s.
+    half); `hit`, at a legal touch: 0.1, and up to 0.9 more the nearer the ball falls to its place;
+    of a ball that must cross the net and does not, or must stay and does not, half of it; of a
+    spike down to a third where it leaves upwards, as of one that is not fair; and `kept`, the same
+    again, counted twice, when the episode ends after the touch, unless a drone of the team has
+    crashed or come over the net. It ends 0.6 s after the touch, or when the point does, or without
+    a touch after 3 s.
 
     Args:
         court: the game, with `actions="rotors"`.
         hit: `"serve"`, `"receive"`, `"set"` or `"spike"`.
         situations: where episodes begin.
         command: what the four numbers of an action mean: `"velocity"`, `"ctbr"` or `"rotors"`.
+        hold: for how many steps of the game (0.02 s each) an action is flown.
     """
 
     id = "practice"
     batched = True
-    max_steps = LONGEST + AFTER
     reset_pool = 4096
     deterministic_reset = False
     terms = ("approach", "hit", "kept")
     noop = np.zeros(4, np.float32)
 
     def __init__(
-        self, court: Volleyball, hit: str, situations: Situations, command: str = "velocity"
+        self,
+        court: Volleyball,
+        hit: str,
+        situations: Situations,
+        command: str = "velocity",
+        hold: int = HOLD,
     ):
         self.hit = one_of("hit", hit, tuple(HITS))
         self.command = one_of("command", command, COMMANDS)
         if court.actions != "rotors" or court.team_size < 2:
             raise ConfigError(f"hits of a team are practised with rotors, given {court!r}")
+        self.hold = whole("hold", hold, 1, AFTER)
+        self.max_steps = -(-(LONGEST + AFTER) // hold)
         self.court, self.skills = court, court.skill_set()
         self.situations = jax.tree.map(jnp.asarray, situations)
         self.agents = ("learner",)
@@ -180,7 +183,12 @@ class Practice(Env[PracticeState]):
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
 
     def config(self) -> dict[str, Any]:
-        return {"court": self.court.spec(), "hit": self.hit, "command": self.command}
+        return {
+            "court": self.court.spec(),
+            "hit": self.hit,
+            "command": self.command,
+            "hold": self.hold,
+        }
 
     def reset(self, key: Array) -> PracticeState:
         pick, move, push, turn = jax.random.split(key, 4)
@@ -214,19 +222,31 @@ class Practice(Env[PracticeState]):
     def step(
         self, key: Array, state: PracticeState, actions: Array
     ) -> tuple[PracticeState, Outcome]:
-        before = self._gap(self.mine(state))
-        new, touched, obs = self.played(key, state, actions[0], self.command)
-        score = jnp.where(touched, self.score(obs, self.goal(new, obs)), 0.0)
-        flies = ~touched & ~state.ended & (state.after == 0)
-        nearer = jnp.where(flies, before - self._gap(obs), 0.0)
-        ends = new.ended & ~state.ended & (state.after > 0)
-        lost = ends & self.lost(new)
-        kept = jnp.where(ends & ~lost, state.worth, 0.0)
+        def one(carry: Any, _: Any) -> Any:
+            state, paid = carry
+            new, touched, obs = self.played(key, state, actions[0], self.command)
+            worth = jnp.where(touched, self.score(obs, self.goal(new, obs)), state.worth)
+            new = dataclasses.replace(new, worth=worth)
+            ends = new.ended & ~state.ended & (state.after > 0)
+            lost = ends & self.lost(new)
+            paid = {
+                "touches": paid["touches"] | touched,
+                "lost": paid["lost"] | lost,
+                "hit": paid["hit"] + jnp.where(touched, worth, 0.0),
+                "kept": paid["kept"] + jnp.where(ends & ~lost, worth, 0.0),
+            }
+            return (new, paid), None
+
+        no, nothing = jnp.zeros_like(state.ended), jnp.zeros_like(state.worth)
+        paid = {"touches": no, "lost": no, "hit": nothing, "kept": nothing}
+        (new, paid), _ = jax.lax.scan(one, (state, paid), None, length=self.hold)
+        flies = (new.after == 0) & ~state.ended
+        nearer = self._gap(self.mine(state)) - self._gap(self.mine(new))
         late = (new.after == 0) & (new.time >= LONGEST) & ~new.ended
-        terms = {"approach": APPROACH * nearer, "hit": score, "kept": kept}
+        terms = {"approach": APPROACH * jnp.where(flies, nearer, 0.0)}
+        terms |= {name: paid[name] for name in ("hit", "kept")}
+        metrics = {name: paid[name] for name in ("touches", "lost")}
         terms = {name: term[None] for name, term in terms.items()}
-        new = dataclasses.replace(new, worth=jnp.where(touched, score, state.worth))
-        metrics = {"touches": touched, "lost": lost}
         return new, self.outcome(terms, new.ended[None], late[None], metrics)
 
     def lost(self, state: PracticeState) -> Array:
@@ -263,11 +283,12 @@ class Practice(Env[PracticeState]):
         """f32[...]: what a touch is worth, above 0 and at most 1, by the ball's flight after it."""
         fall = self.falls(obs, goal)
         near = [jnp.exp(-fall["miss"] / scale) for scale in MISSES]
-        worth = 0.2 + 0.8 * sum(near) / len(MISSES)
+        far = jnp.clip(1 - fall["miss"] / FARTHEST, 0, 1)
+        worth = 0.1 + 0.6 * sum(near) / len(MISSES) + 0.3 * far
         if HITS[self.hit] == SPIKE:
             down = jnp.clip(-obs.ball_velocity[2] / 3, -1, 1)
-            worth = worth * (1 + 0.5 * down) / 1.5
-        return jnp.where(fall["fair"], worth, worth / 3)
+            worth = worth * jnp.where(fall["fair"], 2 + down, 1) / 3
+        return jnp.where(fall["fair"], worth, worth / 2)
 
     def falls(self, obs: Observation, goal: Array) -> dict[str, Array]:
         """Of a ball that has just been hit: `miss` (m), how far from its place it falls through the
@@ -327,7 +348,8 @@ class Practice(Env[PracticeState]):
 
     def goal(self, state: PracticeState, obs: Observation) -> Array:
         """f32[3, ...], m: where the ball is to fall."""
-        return aim(self.skills, obs, state.skill.astype(jnp.int32)).goal
+        order = self.skills.order(state.skill.astype(jnp.int32))
+        return self.skills.aimed(obs, order).goal
 
     def _gap(self, obs: Observation) -> Array:
         """m, from the racket to where the ball is met."""

@@ -180,12 +180,16 @@ class VolleyballSkills:
         goals = self.goals.T.reshape(3, *numbers.shape)
         return Order(kind, jnp.sum(jnp.where(chosen, goals, 0), axis=1))
 
+    def aimed(self, obs: Observation, order: Order) -> Order:
+        """With the place where the ball is to fall: a team receives to the one who sets."""
+        if self.members == 1:
+            return order
+        setter = self.before(obs, self.roles(obs)[1], SET_DEPTH)
+        return order._replace(goal=jnp.where(order.kind == RECEIVE, setter, order.goal))
+
     def follow(self, obs: Observation, order: Order) -> Array:
         """The next primitive action of a skill, f32[4, ...]."""
-        body, kind = self.body, order.kind
-        if self.members > 1:
-            setter = self.before(obs, self.roles(obs)[1], SET_DEPTH)
-            order = Order(kind, jnp.where(kind == RECEIVE, setter, order.goal))
+        body, kind, order = self.body, order.kind, self.aimed(obs, order)
         hit = hits.plan(body, obs, order, self._styles)
         # A block waits at the net until the ball comes to it there.
         comes = (hit.time > 0) & (hit.place[0] < 0.4 * body.half_length)
