@@ -774,6 +774,8 @@ def decode(env, text: str) -> np.ndarray:
         rows = dict(re.findall(r"^(player_\d) (?:owns|has caught): (.*)\.$", text, re.M))
         ordered = sorted((place(who), counts(words)) for who, words in rows.items())
         put("other_holdings", np.concatenate([found for _, found in ordered]))
+    if "other_most" in env.at:
+        put("other_most", counts(re.search(r"^player_\d owns at most: (.*)\.$", text, re.M)[1]))
     if "own_gain" in env.at:
         put("own_gain", int(re.search(r"gain so far: (-?\d+)", text)[1]))
     if "record" in env.at:

@@ -5,7 +5,8 @@ the largest of a few sizes that leaves it a fifth of what it gives. In its first
 is worth least to it, by the average, for what is worth most; in its second turn the next best, and
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
 that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
-order of what they are worth to it beside their average, and what it owns of the good that it gives.
+order of what they are worth to it beside their average, what it owns of the good that it gives, and
+the most that the other can own of the good that it asks for.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class Barter:
         order = ", ".join(goods[k] for k in np.argsort(parts, kind="stable"))
         give, get = np.flatnonzero(action[1:]).tolist()
         own = row[game.at["own_holdings"]][give]
-        return f"{order}; {own} {goods[give]}, for {goods[get - len(goods)]}."
+        # What is asked for is the other's: where its goods are hidden, no more than it can own.
+        of_other = game.at["other_most" if "other_most" in game.at else "other_holdings"]
+        most = row[of_other][get - len(goods)]
+        return f"{order}; {own} {goods[give]}, for at most {most} {goods[get - len(goods)]}."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario

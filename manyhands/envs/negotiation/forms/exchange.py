@@ -28,6 +28,7 @@ from manyhands.envs.negotiation.words import (
     amount,
     bundles,
     listed,
+    owned,
     plural,
 )
 
@@ -77,8 +78,7 @@ class Exchange(Bargain):
     def amounts(self, state: NegotiationState, i: int, xp: Any) -> list[Array]:
         """What one owns can be given, what the other can own, as far as one knows, asked for."""
         axes = state.time.ndim
-        high = expand(self.holdings[1 - i, :, 1], axes)
-        could = state.holdings[1 - i] if self.public else high + state.start[i] - state.holdings[i]
+        could = state.holdings[1 - i] if self.public else self.other_most(state, i)
         turns = state.phase[None] == TURNS
         masks = []
         for bound in (state.holdings[i], could):
@@ -86,6 +86,12 @@ class Exchange(Bargain):
                 units = xp.arange(most + 1).reshape(-1, *[1] * axes)
                 masks.append((units == 0) | (turns & (units <= bound[good][None])))
         return masks
+
+    def other_most(self, state: NegotiationState, i: int) -> Array:
+        """i[R, ...], the most that the other of player i can own: what is drawn at first at most,
+        and what it got from i since."""
+        high = expand(self.holdings[1 - i, :, 1], state.time.ndim)
+        return high + state.start[i] - state.holdings[i]
 
     def settle(self, state: NegotiationState, turn: Turn) -> Turn:
         r = len(self.goods)
@@ -146,13 +152,19 @@ class Exchange(Bargain):
 
     def own_pieces(self, players: Sequence[str]) -> list[Piece]:
         most = self.most_owned * int(self.values[..., 1].max()) * len(self.goods)
-        return [Piece("own_gain", low=-most, high=most)]
+        pieces = [Piece("own_gain", low=-most, high=most)]
+        if not self.public:
+            pieces.append(
+                Piece("other_most", len(self.goods), high=self.most_owned, labels=self.goods)
+            )
+        return pieces
 
     def observe_own(
         self, state: NegotiationState, i: int, order: Sequence[int], xp: Any
     ) -> dict[str, Array]:
         change = (state.holdings[i] - state.start[i]).astype(np.int32)
-        return {"own_gain": xp.sum(change * state.values[i], axis=0)[None]}
+        found = {"own_gain": xp.sum(change * state.values[i], axis=0)[None]}
+        return found if self.public else found | {"other_most": self.other_most(state, i)}
 
     # ---- what is hidden ---------------------------------------------------------------------
 
@@ -199,12 +211,29 @@ class Exchange(Bargain):
         ]
         sees = "both of you see" if self.public else "only its owner sees"
         return [
-            f"Each of you owns some {listed(self.goods)}; what somebody owns, {sees}. You offer "
+            f"Each of you owns some {listed(self.goods)} ({self._drawn()}); what somebody owns, "
+            f"{sees}. You offer "
             "some of your goods for some of the other's; who accepts makes the exchange, if both "
             "own what they are to give, and the game goes on. What a unit is worth to you, only "
             f"you know; to the other it is worth something else ({', '.join(spans)}, for either "
             "of you). Your gain is by how much the worth of all that you own grows.",
         ]
+
+    def _drawn(self) -> str:
+        """How many units are drawn at first."""
+        spans = [
+            [f"{a}" if a == b else f"{a} to {b}" for a, b in own.tolist()] for own in self.holdings
+        ]
+        if spans[0] != spans[1]:
+            each = (
+                f"{who} {', '.join(f'{k} {good}' for k, good in zip(own, self.goods, strict=True))}"
+                for who, own in zip(self.agents, spans, strict=True)
+            )
+            return f"at first: {'; '.join(each)}"
+        if len(set(spans[0])) == 1:
+            return f"at first {spans[0][0]} of each"
+        told = zip(spans[0], self.goods, strict=True)
+        return f"at first {', '.join(f'{k} {good}' for k, good in told)}"
 
     def answer_words(self, agent: int) -> str:
         give, ask = (self.goods * 2)[:2]
@@ -320,7 +349,11 @@ class Exchange(Bargain):
         ]
 
     def own_words(self, seen: Observation) -> list[str]:
-        return [f"Your gain so far: {seen['own_gain'][0]}."]
+        lines = []
+        if "other_most" in seen.at:
+            most = owned(self.goods, seen["other_most"])
+            lines.append(f"{seen.names[1]} owns at most: {most}.")
+        return [*lines, f"Your gain so far: {seen['own_gain'][0]}."]
 
     def bounds_words(self, seen: Observation, content: np.ndarray) -> str:
         return "nothing for nothing is no offer"
