@@ -3,6 +3,7 @@
   python benchmarks/text_policy.py kuhn --seeds 0 1 2
   python benchmarks/text_policy.py baselines --seeds 0 1 2
   python benchmarks/text_policy.py groups --one-clone --seeds 0 1 2 3 4 --clone-seed 0
+  python benchmarks/text_policy.py kitchen-groups --one-clone --seeds 0 1 2 --clone-seed 0
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
 `shipped` puts the policies of some runs into the file of the package (`--pack`; those for other
@@ -37,13 +38,15 @@ from manyhands.baselines.learners.text_lessons import tabulate
 from manyhands.baselines.players import text_policy as words
 
 ROOT = Path(__file__).resolve().parents[1]
-EPISODES = {"kitchen": 3, "trade": 40}
+EPISODES = {"kitchen": 3, "trade": 40, "short_kitchen": 24}
 # Who plays with itself beside the policies of the package.
 TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair", "random")}
 # Smaller homes than those in which vector policies were compared (`home_learning.py`), with the
 # shortest texts that hold everything.
 SMALL: dict[str, Any] = {"task": "put", "receptacles": 5, "objects": 3, "max_steps": 15}
 SMALL |= {"detail": "brief"}
+# Time for five soups or six.
+SHORT: dict[str, Any] = {"layout": "cramped_room", "max_steps": 120}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
 LABELS = {"critic": "PPO", "group": "GRPO", "anchor": "GiGPO"}
 PICTURE = ROOT / "docs" / "text_groups.png"
@@ -62,6 +65,7 @@ def games(name: str) -> dict[str, Any]:
         "chores": lambda: manyhands.make("home", **SMALL),
         "trade": lambda: manyhands.make("negotiation", scenario="trade"),
         "kitchen": lambda: manyhands.make("skills", env=kitchen),
+        "short_kitchen": lambda: manyhands.make("skills", env=manyhands.make("kitchen", **SHORT)),
     }
     chosen = {
         "kuhn": ("kuhn_poker",),
@@ -71,6 +75,7 @@ def games(name: str) -> dict[str, Any]:
         "shipped": ("kuhn_poker", "tic_tac_toe", "kitchen", "trade"),
         "several": ("kuhn_poker", "tic_tac_toe", "trade", "kitchen"),
         "groups": ("chores",),
+        "kitchen-groups": ("short_kitchen",),
         "baselines": ("kuhn_poker", "leduc_holdem", "tic_tac_toe"),
     }[name]
     return {game: made[game]() for game in chosen}
@@ -248,6 +253,7 @@ def judged(
     others = {
         "tic_tac_toe": ["random", "perfect"],
         "kitchen": [""],
+        "short_kitchen": [""],
         "chores": [""],
         "trade": ["", "fair", "honest", "random"],
     }
@@ -380,8 +386,8 @@ def say(line: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines", "groups")
-    parser.add_argument("experiment", choices=known)
+    known = ("kuhn", "tictactoe", "kitchen", "trade", "shipped", "several", "baselines")
+    parser.add_argument("experiment", choices=(*known, "groups", "kitchen-groups"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--baselines", nargs="+", default=["prompt"])
     parser.add_argument("--out", type=Path, default=Path("runs/text-policy"))
@@ -416,7 +422,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.experiment == "baselines" and options.baselines == ["prompt"]:
         options.baselines = ["role", "shared", "none", "critic"]
-    if options.experiment == "groups" and options.baselines == ["prompt"]:
+    if options.experiment in ("groups", "kitchen-groups") and options.baselines == ["prompt"]:
         options.baselines = ["critic:turn", "group", "anchor"]
     path = (
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"

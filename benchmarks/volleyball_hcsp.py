@@ -17,6 +17,11 @@ and not made twice, and a part that was stopped goes on with what it has:
     flat         one network that learns against itself, velocities of each drone, no skills
     uniform      PSRO as in `nash`, mixed uniformly
     table        all of these and the scripted teams against each other, those of one seed
+    stack        with `--hits`: learned hits and strategies against scripted hits and strategies
+
+With `--hits FOLDER` (of `volleyball_skills.py`) both teams have learned hits, and `nash`, `growth`,
+`best` and `stack` are to be had, kept in `runs/volleyball-hits/`; each seed S has the hits of
+`FOLDER/seed-S`.
 
 No part has a teacher, and all networks begin untrained. Rows over options make as many choices as
 `nash` may; `flat` as many steps of physics. Points last 30 s at most, as HCSP's; masses and the
@@ -48,6 +53,7 @@ import manyhands
 from manyhands.baselines.evaluation import play_matches
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
 from manyhands.baselines.learners.hcsp import Joint, finetune
+from manyhands.baselines.learners.hits import LearnedCourt
 from manyhands.baselines.learners.population import SelfPlayPool, SelfPlayPoolConfig
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.learners.presets import preset
@@ -66,7 +72,6 @@ from manyhands.envs.volleyball.randomise import physics_of
 from manyhands.envs.volleyball.rules import rotor_commands
 from manyhands.wrappers.events import Events
 
-RESULT = RESULTS / "volleyball-hcsp.json"
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
 COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN}
 RESPONSES = 5
@@ -75,6 +80,7 @@ STEPS_OF_A_CHOICE = 30
 # Of the shaping terms, a strategy needs little: skills find the ball by themselves.
 WEIGHTS = {"hit": 2.0, "approach": 0.1}
 LEARNED = ("nash", "growth", "joint", "best", "fictitious", "self-play", "flat", "uniform")
+OVER_HITS = ("nash", "growth", "best", "stack")  # with learned hits
 SCRIPTS = {"rules": "team", "rules, short": "team:attack=short"}
 SEED = 0
 
@@ -83,9 +89,12 @@ SEED = 0
 
 
 @functools.cache
-def events() -> Events:
-    """Teams that choose options."""
-    court = manyhands.make("volleyball", **COURT, reward_weights=WEIGHTS)
+def events(hits: str = "", sides: tuple[bool, bool] = (True, True)) -> Events:
+    """Teams that choose options; with learned hits, those of this folder, on these sides."""
+    if hits:
+        court: Env = LearnedCourt(hits, sides=sides, **COURT, reward_weights=WEIGHTS)
+    else:
+        court = manyhands.make("volleyball", **COURT, reward_weights=WEIGHTS)
     game = manyhands.make("events", env=court, per="team")
     assert isinstance(game, Events)
     return game
@@ -176,7 +185,7 @@ jax.tree_util.register_dataclass(Team, data_fields=["policy"], meta_fields=["kin
 class Budget:
     """Steps: choices of one response; choices of the fresh best response; steps of the third
     stage. Points of a cell of the table, on each side. The seed of it all. How many points the
-    third stage plays at once."""
+    third stage plays at once. The folder of learned hits, "": all are scripted."""
 
     response: int
     best: int
@@ -184,13 +193,14 @@ class Budget:
     points: int
     seed: int = SEED
     joint_envs: int = 512
+    hits: str = ""
 
 
 def strategy_config(budget: Budget, solver: str) -> PSROConfig:
     # A check plays more points than four updates do; where no curve is wanted, one is enough.
     settings: dict[str, Any] = {
-        **preset(events(), "ippo"),
-        **preset(events(), "psro"),
+        **preset(events(budget.hits), "ippo"),
+        **preset(events(budget.hits), "psro"),
         "meta_solver": solver,
         "start": ("",),
         "strategies": RESPONSES + 1,
@@ -203,7 +213,7 @@ def strategy_config(budget: Budget, solver: str) -> PSROConfig:
 
 def population(budget: Budget, folder: Path, solver: str) -> Population:
     config = strategy_config(budget, solver)
-    return psro(events(), config, folder, budget.seed, resume=True, log=_say)
+    return psro(events(budget.hits), config, folder, budget.seed, resume=True, log=_say)
 
 
 def _say(line: str) -> None:
@@ -221,10 +231,10 @@ def about_population(made: Population, config: PSROConfig) -> dict[str, Any]:
     }
 
 
-def primitive_steps(made: Population, seed: int) -> float:
+def primitive_steps(made: Population, budget: Budget) -> float:
     """Steps of physics in a choice, when the newest strategy plays itself."""
     newest = [made.strategies[-1]] * 2
-    match = play_matches(events(), newest, [(0, 1)], 200, seed)[0]
+    match = play_matches(events(budget.hits), newest, [(0, 1)], 200, budget.seed)[0]
     return float(match.metrics["primitive_steps"].sum() / match.lengths.sum())
 
 
@@ -258,10 +268,12 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
     if part in ("nash", "uniform"):
         made = population(budget, folder, part)
         return about_population(made, strategy_config(budget, part)) | {
-            "physics_steps_of_a_choice": primitive_steps(made, budget.seed)
+            "physics_steps_of_a_choice": primitive_steps(made, budget)
         }
     if part == "growth":
         return growth(budget, runs)
+    if part == "stack":
+        return stack(budget, runs)
     if part == "joint":
         return tuned(budget, folder, runs)
     if part == "best":
@@ -269,16 +281,16 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
             strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
         )
         made = population(budget, runs / "nash", "nash")
-        response = exploitability(events(), made, config, budget.seed, _say)
+        response = exploitability(events(budget.hits), made, config, budget.seed, _say)
         return about_response(response, made.mixture, config, folder)
     choices = RESPONSES * budget.response
     config = dataclasses.replace(strategy_config(budget, "nash"), total_steps=choices)
     if part == "self-play":
-        return learn(PPO(events(), plain(config)), folder, budget.seed)
+        return learn(PPO(events(budget.hits), plain(config)), folder, budget.seed)
     if part == "fictitious":
         settings = dataclasses.asdict(plain(config))
         past = SelfPlayPoolConfig(**settings, partners=8, latest=0, snapshots=50)
-        return learn(SelfPlayPool(events(), past), folder, budget.seed)
+        return learn(SelfPlayPool(events(budget.hits), past), folder, budget.seed)
     flat: dict[str, Any] = {
         **preset(velocities(), "ippo"),
         **{"learning_rate": 1e-3, "discount": 0.998, "gae_lambda": 0.98, "noise": 0.3},
@@ -430,20 +442,40 @@ def meet(
 
 def growth(budget: Budget, runs: Path) -> dict[str, Any]:
     """Points of each response of `nash` against the scripted teams, 200 on each side."""
-    rows = {"new": Row((), np.ones(1), "options")} | scripted()
+    rows = {"new": Row((), np.ones(1), "options")} | scripted(budget.hits)
     pairs = [("new", name) for name in SCRIPTS]
     found = {}
     made = population(budget, runs / "nash", "nash")
     for name, strategy in zip(made.league.names[1:], made.strategies[1:], strict=True):
         rows["new"] = Row((strategy,), np.ones(1), "options")
-        played = meet(events(), rows, pairs, 200, budget.seed, blocks=1)
+        played = meet(events(budget.hits), rows, pairs, 200, budget.seed, blocks=1)
         found[name] = {b: points(*won) for (_, b), won in zip(pairs, played, strict=True)}
         _say(f"{name}: { ({b: found[name][b]['both'] for b in found[name]}) }")
     return {"points": found}
 
 
-def scripted() -> dict[str, Row]:
-    players = {name: seat(script, events()) for name, script in SCRIPTS.items()}
+def stack(budget: Budget, runs: Path) -> dict[str, Any]:
+    """Points of teams with learned hits, which choose by the equilibrium of `nash` or as a script,
+    against scripted teams with scripted hits, on both sides."""
+    if not budget.hits:
+        raise SystemExit("stack needs learned hits: --hits FOLDER")
+    made = population(budget, runs / "nash", "nash")
+    rows = {"two stages": Row(made.strategies, made.mixture, "options")}
+    rows |= {f"learned, {name}": row for name, row in scripted(budget.hits).items()}
+    learners, found = list(rows), {}
+    rows |= scripted(budget.hits)
+    pairs = [(name, script) for name in learners for script in SCRIPTS]
+    sides = [events(budget.hits, (near, not near)) for near in (True, False)]
+    near = meet(sides[0], rows, pairs, budget.points, budget.seed)
+    far = meet(sides[1], rows, pairs, budget.points, budget.seed)
+    for (name, script), (first, _), (_, second) in zip(pairs, near, far, strict=True):
+        found[f"{name} | {script}"] = points(first, second)
+        _say(f"{name} | {script}: {found[f'{name} | {script}']['both']}")
+    return {"points": found}
+
+
+def scripted(hits: str = "") -> dict[str, Row]:
+    players = {name: seat(script, events(hits)) for name, script in SCRIPTS.items()}
     return {name: Row((player,), np.ones(1), "options") for name, player in players.items()}
 
 
@@ -510,9 +542,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "volleyball-hcsp")
-    parser.add_argument("--out", type=Path, default=RESULT)
-    parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "table"))
+    parser.add_argument("--runs", type=Path, help="by default runs/volleyball-hcsp, or -hits")
+    parser.add_argument("--out", type=Path, help="by default results/volleyball-hcsp, or -hits")
+    parser.add_argument("--hits", type=Path, help="a folder of learned hits")
+    parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "stack", "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
     parser.add_argument("--joint", type=int, default=4_194_304, help="steps of the third stage")
@@ -520,12 +553,19 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()
+    name = "volleyball-hits" if options.hits else "volleyball-hcsp"
+    options.runs = options.runs or ROOT / "runs" / name
+    options.out = options.out or RESULTS / f"{name}.json"
+    known = OVER_HITS if options.hits else (*LEARNED, "table")
+    if wrong := set(options.parts or ()) - set(known):
+        parser.error(f"{', '.join(sorted(wrong))}: not to be had here; take {', '.join(known)}")
     command = shlex.join(["python", "benchmarks/volleyball_hcsp.py", *sys.argv[1:]])
     for seed in options.seeds:
         budget = Budget(options.response, options.best, options.joint, options.points, seed)
-        budget = dataclasses.replace(budget, joint_envs=options.joint_envs)
+        hits = str(options.hits / f"seed-{seed}") if options.hits else ""
+        budget = dataclasses.replace(budget, joint_envs=options.joint_envs, hits=hits)
         runs = options.runs if seed == SEED else options.runs / f"seed-{seed}"
-        for part in options.parts or (*LEARNED, "table"):
+        for part in options.parts or known:
             kept = read(options.out)["seeds"].get(str(seed), {"parts": {}, "table": {}})
             if part == "table":
                 keep_cells = functools.partial(keep, options.out, seed)

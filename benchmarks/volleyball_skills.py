@@ -16,7 +16,6 @@ and writes to --out; networks go to `runs/volleyball-skills`.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import time
 from pathlib import Path
@@ -32,7 +31,7 @@ from manyhands.baselines.learners.hits import LearnedSkills, measure, playing, s
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.players import network as policies
 from manyhands.core.env import seed_key
-from manyhands.envs.volleyball.practice import HITS, HOLD, Practice
+from manyhands.envs.volleyball.practice import HITS, Practice
 
 COURT = {"task": "3v3", "randomise": {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}}
 GAMES, LENGTH = 192, 450  # games of which situations are kept, and their steps
@@ -41,6 +40,7 @@ SETTINGS: dict[str, Any] = {
     "num_envs": 256,
     "num_steps": 64,
     "epochs": 4,
+    "learning_rate": 3e-3,
     "entropy": 0.0,
     "entropy_end": 0.0,
     "noise": 0.5,
@@ -48,10 +48,10 @@ SETTINGS: dict[str, Any] = {
     "reads": "vector",
     "width": 64,
 }
-# First actions are held, since what varies at each step is averaged away by a drone's inertia, and
-# then not, as they are flown in games: (steps of the game that one is held, share of all steps of
-# the game, learning rate).
-STAGES = ((HOLD, 0.8, 3e-3), (1, 0.2, 1e-3))
+# For how many steps of the game an action is held. Where the ball must be struck hard, noise has to
+# push for some time: what varies from step to step is averaged away by the drone's inertia.
+HELD = {"serve": 5, "receive": 2, "set": 2, "spike": 5}
+LONGER = {"spike": 1.5}
 
 
 def learned(
@@ -63,32 +63,26 @@ def learned(
         return policies.load(file), json.loads(file.with_suffix(".json").read_text())
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
-    curve: list[dict[str, Any]] = []
-    known: Any = None
-    flown = 0
-    for hold, share, rate in STAGES:
-        practice = Practice(court, hit, found, command, hold)
-        settings = SETTINGS | {"learning_rate": rate, "total_steps": round(share * steps / hold)}
-        learner = PPO(practice, PPOConfig(**settings))
-        progress = jax.jit(learner.init)(seed_key(seed))
-        if known is not None:
-            kept = {name: getattr(known, name) for name in ("params", "mean", "variance", "count")}
-            progress = dataclasses.replace(progress, **kept)
-        update = jax.jit(learner.update, donate_argnums=0)
-        every = max(1, learner.num_updates // 8)
-        for done in range(1, learner.num_updates + 1):
-            progress, metrics = update(progress)
-            if done % every == 0 or done == learner.num_updates:
-                line = {"steps": flown + done * learner.steps_per_update * hold, "held": hold}
-                told = {"touches": "metrics/touches", "lost": "metrics/lost", "hit": "terms/hit"}
-                line |= {name: round(float(metrics[key]), 3) for name, key in told.items()}
-                curve.append(line)
-                print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(line), flush=True)
-        flown, known = curve[-1]["steps"], progress
+    hold, curve = HELD[hit], []
+    practice = Practice(court, hit, found, command, hold)
+    settings = SETTINGS | {"total_steps": round(LONGER.get(hit, 1) * steps / hold)}
+    learner = PPO(practice, PPOConfig(**settings))
+    progress = jax.jit(learner.init)(seed_key(seed))
+    update = jax.jit(learner.update, donate_argnums=0)
+    every = max(1, learner.num_updates // 10)
+    told = {"touches": "metrics/touches", "lost": "metrics/lost", "hit": "terms/hit"}
+    for done in range(1, learner.num_updates + 1):
+        progress, metrics = update(progress)
+        if done % every == 0 or done == learner.num_updates:
+            line: dict[str, Any] = {"steps": done * learner.steps_per_update * hold}
+            line |= {name: round(float(metrics[key]), 3) for name, key in told.items()}
+            curve.append(line)
+            print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(line), flush=True)
     policy = learner.policy(progress)
     about = {
         "situations": int(found.skill.shape[-1]),
-        "steps": flown,
+        "steps": curve[-1]["steps"],
+        "held": hold,
         "seconds": round(time.perf_counter() - began, 1),
         "curve": curve,
     }
