@@ -4,7 +4,8 @@
     python benchmarks/volleyball_skills.py --seeds 0 --steps 1000000
 
 For each seed the hits are learned one after the other (`manyhands/baselines/learners/hits.py`):
-serve, receive, set, spike, each in the situations that the learned ones before it leave behind.
+serve, receive, set, spike, each in the situations that the learned ones before it leave behind, in
+games against the scripted team.
 Counted are, of `--situations` that were not practised: how often the drone touches the ball, how
 often the ball comes down in the court (over the net; of a set and a pass on the own half, from
 above 3 m), within 1 m of its place, and how far from that at the median, how often nobody crashes
@@ -22,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from common import RESULTS, ROOT, machine, report, save
+from common import RESULTS, ROOT, machine, points, report, save
 
 import manyhands
-from manyhands.baselines.learners.hits import LearnedSkills, measure, playing, situations
+from manyhands.baselines.evaluation import play_matches
+from manyhands.baselines.learners.hits import LearnedCourt, LearnedSkills, measure, situations
 from manyhands.baselines.learners.ppo import PPO, PPOConfig
 from manyhands.baselines.players import network as policies
 from manyhands.core.env import seed_key
@@ -43,15 +44,19 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 3e-3,
     "entropy": 0.0,
     "entropy_end": 0.0,
-    "noise": 0.5,
     "normalise": True,
     "reads": "vector",
     "width": 64,
 }
-# For how many steps of the game an action is held. Where the ball must be struck hard, noise has to
-# push for some time: what varies from step to step is averaged away by the drone's inertia.
-HELD = {"serve": 5, "receive": 2, "set": 2, "spike": 5}
-LONGER = {"spike": 1.5}
+# By hit: for how many steps of the game an action is held, noise at first, and share of --steps.
+# Where the ball must be struck hard, noise has to push for some time: what varies from step to step
+# is averaged away by the drone's inertia. Where it must not, precision counts.
+HITTING = {
+    "serve": (5, 0.5, 1.0),
+    "receive": (1, 0.3, 0.6),
+    "set": (1, 0.3, 0.6),
+    "spike": (5, 0.5, 2.0),
+}
 
 
 def learned(
@@ -63,9 +68,9 @@ def learned(
         return policies.load(file), json.loads(file.with_suffix(".json").read_text())
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
-    hold, curve = HELD[hit], []
+    (hold, noise, share), curve = HITTING[hit], []
     practice = Practice(court, hit, found, command, hold)
-    settings = SETTINGS | {"total_steps": round(LONGER.get(hit, 1) * steps / hold)}
+    settings = SETTINGS | {"noise": noise, "total_steps": round(share * steps / hold)}
     learner = PPO(practice, PPOConfig(**settings))
     progress = jax.jit(learner.init)(seed_key(seed))
     update = jax.jit(learner.update, donate_argnums=0)
@@ -93,7 +98,8 @@ def learned(
 
 def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
-    team = LearnedSkills(court.setup, {}, args.command)
+    ours = (True, False)  # the far team is the scripted one, with other serves and attacks
+    team = LearnedSkills(court.setup, {}, args.command, ours)
     entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
@@ -104,43 +110,33 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
         entry["success"][hit] = measure(practice, policy)
         entry["scripted"][hit] = measure(practice, None)
         print(seed, hit, json.dumps(entry["success"][hit]), flush=True)
-        team = LearnedSkills(court.setup, {**team.networks, hit: policy}, args.command)
+        team = LearnedSkills(court.setup, {**team.networks, hit: policy}, args.command, ours)
     if set(args.hits) == set(HITS):
-        entry["points"] = match(court, team.networks, args.command, args.points, seed)
+        entry["points"] = match(folder, args.command, args.points, seed)
         print(seed, json.dumps(entry["points"]), flush=True)
     return entry
 
 
-def match(court: Any, networks: Any, command: str, count: int, seed: int) -> dict[str, Any]:
-    """Points of a team with learned hits against one with scripted ones, `count` on each side; both
-    choose as the scripted team does."""
-    keys = jax.vmap(jax.random.key)(jnp.arange(count, dtype=jnp.uint32) + np.uint32(seed))
-    won, crossings = [], []
+def match(folder: Path, command: str, count: int, seed: int) -> dict[str, Any]:
+    """Points of a team with the learned hits of a folder against one with scripted ones, `count` on
+    each side; both choose as the scripted team does, from event to event."""
+    won: list[Any] = []
     for side in (0, 1):
-        skills = LearnedSkills(court.setup, networks, command, (side == 0, side == 1))
-        play = playing(court, skills, keys)
-
-        def step(state: Any, _: Any, play: Any = play) -> Any:
-            new, outcome, *_ = play(state)
-            return new, (outcome.terms["win"], outcome.metrics["crossings"])
-
-        scan = jax.jit(lambda state, step=step: jax.lax.scan(step, state, None, court.max_steps)[1])
-        win, crossed = jax.device_get(scan(court.batch_reset(keys)))
-        won.append(np.sign(win.sum(0)[side * court.team_size]))
-        crossings.append(crossed.sum(0))
-    return {
-        "points": 2 * count,
-        "won": float(np.mean(np.array(won) > 0)),
-        "lost": float(np.mean(np.array(won) < 0)),
-        "crossings": float(np.mean(crossings)),
-    }
+        settings: dict[str, Any] = {**COURT, "max_steps": 1500}  # 30 s, as in HCSP
+        court = LearnedCourt(folder, command, (side == 0, side == 1), **settings)
+        game = manyhands.make("events", env=court, per="team")
+        team = manyhands.seat("team", game)
+        played = play_matches(game, [team], [(0, 0)], count, seed)[0]
+        won.append(played.terms["win"][:, side])
+    first, second = (np.sign(own) for own in won)
+    return points(first, second)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--hits", nargs="+", default=list(HITS), choices=tuple(HITS))
-    parser.add_argument("--steps", type=int, default=15_000_000, help="of the game, for each hit")
+    parser.add_argument("--steps", type=int, default=14_000_000, help="of the game, for a serve")
     parser.add_argument("--command", default="velocity", choices=("velocity", "ctbr", "rotors"))
     parser.add_argument("--situations", type=int, default=512)
     parser.add_argument("--points", type=int, default=100, help="on each side")

@@ -97,7 +97,7 @@ def test_a_set_is_worth_the_more_the_nearer_it_falls(setting: Practice) -> None:
     worth = [float(setting.score(obs, goal)) for obs in after]
     assert worth[0] == pytest.approx(1.0, abs=1e-3) and worth[0] > worth[1] > worth[2] > 0.1
     half = np.mean(np.exp([-0.5 / 0.5, -0.5 / 1.5, -0.5 / 5.0]))
-    assert worth[1] == pytest.approx(0.1 + 0.6 * half + 0.3 * (1 - 0.5 / 15), abs=1e-3)
+    assert worth[1] == pytest.approx(0.1 + 0.9 * half, abs=1e-3)
     # To the other half it is no set, and one that stays low is none either.
     across = after_a_touch(setting, goal, (-1.5, 0.0, 3.0), 1.2)
     assert not setting.falls(across, goal)["fair"] and float(setting.score(across, goal)) < 1 / 2

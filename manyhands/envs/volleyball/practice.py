@@ -45,8 +45,8 @@ LONGEST = 150  # steps until the touch
 AFTER = 30  # steps after it, in which the drone only brakes, and may still crash
 HOLD = 5  # steps for which an action is flown: what varies from step to step is averaged away
 LOST = ("crash", "close", "crossed", "body")  # faults that the hit is to blame for, even then
-MISSES = (0.5, 1.5, 5.0)  # m, on which it depends what a touch is worth, near its place
-FARTHEST = 15.0  # m, up to which it is worth more the nearer it comes
+MISSES = (0.5, 1.5, 5.0)  # m, on which it depends alike what a touch is worth
+FARTHEST = 15.0  # m, up to which a ball to the other half is worth more the nearer it comes
 APPROACH = 0.5  # 1/m, of coming nearer to where the ball is met
 SHAKE = 0.2  # m and m/s, by which situations are moved (standard deviation)
 WIDTH = 40  # numbers that a hit is learned from
@@ -283,8 +283,10 @@ class Practice(Env[PracticeState]):
         """f32[...]: what a touch is worth, above 0 and at most 1, by the ball's flight after it."""
         fall = self.falls(obs, goal)
         near = [jnp.exp(-fall["miss"] / scale) for scale in MISSES]
-        far = jnp.clip(1 - fall["miss"] / FARTHEST, 0, 1)
-        worth = 0.1 + 0.6 * sum(near) / len(MISSES) + 0.3 * far
+        good = sum(near) / len(MISSES)
+        if self._far:  # at first it falls far from there
+            good = (good + jnp.clip(1 - fall["miss"] / FARTHEST, 0, 1)) / 2
+        worth = 0.1 + 0.9 * good
         if HITS[self.hit] == SPIKE:
             down = jnp.clip(-obs.ball_velocity[2] / 3, -1, 1)
             worth = worth * jnp.where(fall["fair"], 2 + down, 1) / 3
