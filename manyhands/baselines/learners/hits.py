@@ -86,6 +86,8 @@ class LearnedSkills(VolleyballSkills):
 class LearnedCourt(Volleyball):
     """`Volleyball` whose skills have the hits that a folder holds, "serve.safetensors" and so on.
 
+    It is for learning and measuring: `make` does not know it.
+
     Args:
         hits: the folder; a hit without a file is scripted.
         command, sides: as in `LearnedSkills`.
