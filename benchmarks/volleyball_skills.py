@@ -17,7 +17,6 @@ and writes to --out; networks go to `runs/volleyball-skills`.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import time
 from pathlib import Path
@@ -42,22 +41,20 @@ SETTINGS: dict[str, Any] = {
     "num_envs": 256,
     "num_steps": 64,
     "epochs": 4,
+    "learning_rate": 3e-3,
+    "noise": 0.4,
     "entropy": 0.0,
     "entropy_end": 0.0,
     "normalise": True,
     "reads": "vector",
     "width": 64,
 }
-# The stages of a hit: for how many steps of the game an action is held, noise at first, share of
-# --steps, learning rate. Where the ball must be struck hard, noise has to push for some time: what
-# varies from step to step is averaged away by the drone's inertia. What was learned so relies on
-# being held, and is learned on with shorter and shorter steps, until it is flown as in games.
-CLOSELY = ((2, 0.4, 0.9, 3e-3), (1, 0.3, 0.3, 1e-3))
-STAGES = {
-    "serve": ((5, 0.5, 0.8, 3e-3), (3, 0.3, 0.2, 2e-3), (2, 0.3, 0.2, 1e-3), (1, 0.3, 0.2, 1e-3)),
-    "receive": CLOSELY,
-    "set": CLOSELY,
-    "spike": ((5, 0.5, 1.6, 3e-3), (3, 0.3, 0.4, 2e-3), (2, 0.3, 0.3, 1e-3), (1, 0.3, 0.3, 1e-3)),
+# By hit: for how many steps of the game actions are held (see `Practice`), and share of --steps.
+HITTING = {
+    "serve": ((1, 5), 0.6),
+    "receive": ((1, 3), 1.0),
+    "set": ((1, 3), 1.0),
+    "spike": ((1, 5), 1.3),
 }
 
 
@@ -71,34 +68,22 @@ def learned(
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
     curve: list[dict[str, Any]] = []
-    told = {"touches": "metrics/touches", "lost": "metrics/lost", "hit": "terms/hit"}
-    flown, known = 0, None
-    for hold, noise, share, rate in STAGES[hit]:
-        practice = Practice(court, hit, found, command, hold)
-        settings = SETTINGS | {"total_steps": round(share * steps / hold)}
-        settings |= {"noise": noise, "learning_rate": rate}
-        if known is not None:  # as far ahead as before, with shorter steps
-            held = STAGES[hit][0][0]
-            settings |= {"discount": 0.99 ** (hold / held), "gae_lambda": 0.95 ** (hold / held)}
-        learner = PPO(practice, PPOConfig(**settings))
-        progress = jax.jit(learner.init)(seed_key(seed))
-        if known is not None:
-            kept = {name: getattr(known, name) for name in ("params", "mean", "variance", "count")}
-            progress = dataclasses.replace(progress, **kept)
-        update = jax.jit(learner.update, donate_argnums=0)
-        every = max(1, learner.num_updates // 8)
-        for done in range(1, learner.num_updates + 1):
-            progress, metrics = update(progress)
-            if done % every == 0 or done == learner.num_updates:
-                line = {"steps": flown + done * learner.steps_per_update * hold, "held": hold}
-                line |= {name: round(float(metrics[key]), 3) for name, key in told.items()}
-                curve.append(line)
-                print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(line), flush=True)
-        flown, known = curve[-1]["steps"], progress
+    (holds, share), told = HITTING[hit], ("metrics/touches", "metrics/lost", "terms/hit")
+    practice = Practice(court, hit, found, command, holds)
+    learner = PPO(practice, PPOConfig(**SETTINGS, total_steps=round(share * steps)))
+    progress = jax.jit(learner.init)(seed_key(seed))
+    update = jax.jit(learner.update, donate_argnums=0)
+    every = max(1, learner.num_updates // 12)
+    for done in range(1, learner.num_updates + 1):
+        progress, metrics = update(progress)
+        if done % every == 0 or done == learner.num_updates:
+            line = {name.rpartition("/")[2]: round(float(metrics[name]), 3) for name in told}
+            curve.append({"steps": done * learner.steps_per_update, **line})
+            print(time.strftime("%H:%M:%S"), seed, hit, json.dumps(curve[-1]), flush=True)
     policy = learner.policy(progress)
     about = {
         "situations": int(found.skill.shape[-1]),
-        "steps": flown,
+        "steps": curve[-1]["steps"],
         "seconds": round(time.perf_counter() - began, 1),
         "curve": curve,
     }
@@ -150,7 +135,7 @@ def main() -> None:
     parser.add_argument(
         "--steps",
         type=int,
-        default=14_000_000,
+        default=8_000_000,
         help="of the game, in units of which a hit has its share",
     )
     parser.add_argument("--command", default="velocity", choices=("velocity", "ctbr", "rotors"))

@@ -162,33 +162,30 @@ def test_a_hit_that_ends_in_a_crash_is_none(setting: Practice) -> None:
     assert not np.array_equal(*free)
 
 
-def test_an_action_is_held_for_some_steps_of_the_game(court: Volleyball) -> None:
-    """What `hold` steps in one pay is what they pay one by one."""
+def test_actions_are_held_for_as_long_as_an_episode_draws(court: Volleyball) -> None:
     places = standing(court, "set", (2.5, 0.0, 4.0), (0.0, 0.0, -1.0))
-    held, each = (Practice(court, "set", places, hold=hold) for hold in (5, 1))
-    assert (held.max_steps, each.max_steps) == (36, 180)
-    begun, key, rng = held.reset(jax.random.key(0)), jax.random.key(1), np.random.default_rng(0)
-    slow, quick, total = begun, begun, {"approach": 0.0, "hit": 0.0, "kept": 0.0}
-    step, one = jax.jit(held.step), jax.jit(each.step)
-    for _ in range(6):
-        asked = jnp.float32(rng.uniform(-1, 1, (1, 4)))
-        slow, outcome = step(key, slow, asked)
-        found = dict.fromkeys(total, 0.0)
-        for _ in range(5):
-            quick, part = one(key, quick, asked)
-            found = {name: found[name] + float(part.terms[name][0]) for name in found}
-        for name in total:
-            assert float(outcome.terms[name][0]) == pytest.approx(found[name], abs=1e-4), name
-    assert int(slow.time) == 30 == int(quick.time)
-    for a, b in zip(jax.tree.leaves(slow), jax.tree.leaves(quick), strict=True):
-        np.testing.assert_allclose(np.float32(a), np.float32(b), atol=1e-3)
+    practice = Practice(court, "set", places, holds=(1, 4))
+    begun = practice.batch_reset(jax.random.split(jax.random.key(0), 32))
+    assert set(np.asarray(begun.hold).tolist()) == {1, 4}
+    step, key = jax.jit(practice.step), jax.random.key(1)
+    for hold in (1, 4):
+        state = dataclasses.replace(practice.reset(jax.random.key(0)), hold=jnp.int8(hold))
+        flown_, acts = [], []
+        for t in range(8):
+            acts.append(bool(practice.acting(state)[0]))
+            state, _ = step(key, state, jnp.full((1, 4), t / 8))
+            flown_.append(round(float(state.asked[0]) * 8))
+        assert acts == [t % hold == 0 for t in range(8)]
+        assert flown_ == [t // hold * hold for t in range(8)]
 
 
 def test_what_cannot_be_practised(court: Volleyball, setting: Practice) -> None:
     with pytest.raises(ConfigError, match="receive"):
         Practice(court, "smash", setting.situations)
-    with pytest.raises(ConfigError, match="hold"):
-        Practice(court, "set", setting.situations, hold=0)
+    with pytest.raises(ConfigError, match="holds is a whole number from 1"):
+        Practice(court, "set", setting.situations, holds=(0,))
+    with pytest.raises(ConfigError, match="holds names no"):
+        Practice(court, "set", setting.situations, holds=())
     with pytest.raises(ConfigError, match="rotors"):
         Practice(Volleyball("1v1"), "set", setting.situations)
     with pytest.raises(ConfigError, match="rotors"):

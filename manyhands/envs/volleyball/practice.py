@@ -14,6 +14,7 @@ All functions take any axes after their own, as those of the game do.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -43,7 +44,7 @@ COMMANDS = ("velocity", "ctbr", "rotors")
 MEETS = {"serve": 2.3, "receive": 2.1, "set": 2.2, "spike": 3.0}  # m, where the ball is looked for
 LONGEST = 150  # steps until the touch
 AFTER = 30  # steps after it, in which the drone only brakes, and may still crash
-HOLD = 5  # steps for which an action is flown: what varies from step to step is averaged away
+HOLDS = (1, 5)  # steps for which actions are flown, those of an episode one of these
 LOST = ("crash", "close", "crossed", "body")  # faults that the hit is to blame for, even then
 MISSES = (0.5, 1.5, 5.0)  # m, on which it depends alike what a touch is worth
 FARTHEST = 15.0  # m, up to which a ball to the other half is worth more the nearer it comes
@@ -65,7 +66,8 @@ class Situations:
 @state_dataclass
 class PracticeState:
     """inner: of the game. skill, drone: as in `Situations`. ended: bool[]. time, after: i16[],
-    steps in all, and since the touch, of which the first is 1. worth: f32[], of the touch."""
+    steps in all, and since the touch, of which the first is 1. worth: f32[], of the touch. hold:
+    i8[], for how many steps each action is flown; asked: f32[4], the one that is."""
 
     inner: VolleyballState
     skill: Array
@@ -74,6 +76,8 @@ class PracticeState:
     time: Array
     after: Array
     worth: Array
+    hold: Array
+    asked: Array
 
 
 def seen(skills: VolleyballSkills, obs: Observation, goal: Array, hit: str) -> Array:
@@ -151,11 +155,15 @@ class Practice(Env[PracticeState]):
         hit: `"serve"`, `"receive"`, `"set"` or `"spike"`.
         situations: where episodes begin.
         command: what the four numbers of an action mean: `"velocity"`, `"ctbr"` or `"rotors"`.
-        hold: for how many steps of the game (0.02 s each) an action is flown.
+        holds: for how many steps of the game (0.02 s each) an action is flown, drawn for each
+            episode. What varies from step to step is averaged away by a drone's inertia, so that
+            noise which is held finds what it takes to strike a ball hard; and what is learned only
+            where it is held fails where it is not, as in games.
     """
 
     id = "practice"
     batched = True
+    max_steps = LONGEST + AFTER
     reset_pool = 4096
     deterministic_reset = False
     terms = ("approach", "hit", "kept")
@@ -167,14 +175,15 @@ class Practice(Env[PracticeState]):
         hit: str,
         situations: Situations,
         command: str = "velocity",
-        hold: int = HOLD,
+        holds: Sequence[int] = HOLDS,
     ):
         self.hit = one_of("hit", hit, tuple(HITS))
         self.command = one_of("command", command, COMMANDS)
         if court.actions != "rotors" or court.team_size < 2:
             raise ConfigError(f"hits of a team are practised with rotors, given {court!r}")
-        self.hold = whole("hold", hold, 1, AFTER)
-        self.max_steps = -(-(LONGEST + AFTER) // hold)
+        self.holds = tuple(whole("each of holds", hold, 1, AFTER) for hold in holds)
+        if not self.holds:
+            raise ConfigError("holds names no number of steps")
         self.court, self.skills = court, court.skill_set()
         self.situations = jax.tree.map(jnp.asarray, situations)
         self.agents = ("learner",)
@@ -187,11 +196,11 @@ class Practice(Env[PracticeState]):
             "court": self.court.spec(),
             "hit": self.hit,
             "command": self.command,
-            "hold": self.hold,
+            "holds": list(self.holds),
         }
 
     def reset(self, key: Array) -> PracticeState:
-        pick, move, push, turn = jax.random.split(key, 4)
+        pick, move, push, turn, holding = jax.random.split(key, 5)
         number = jax.random.randint(pick, (), 0, self.situations.skill.shape[-1])
         one = jax.tree.map(lambda leaf: leaf[..., number], self.situations)
         bodies, still = one.state.bodies, 0.1 if self.hit == "serve" else 1.0
@@ -208,46 +217,42 @@ class Practice(Env[PracticeState]):
             ball_velocity=bodies.ball_velocity + (0.0 if self.hit == "serve" else 1.0) * speed,
         )
         inner = dataclasses.replace(one.state, bodies=bodies)
+        hold = jax.random.choice(holding, jnp.array(self.holds, jnp.int8))
         none = jnp.bool_(False), jnp.int16(0), jnp.int16(0), jnp.float32(0)
-        return PracticeState(inner, one.skill, one.drone, *none)
+        return PracticeState(inner, one.skill, one.drone, *none, hold, jnp.zeros(4))
 
     def begin(self) -> PracticeState:
         """All situations at once, as they are."""
         count = self.situations.skill.shape[-1]
         still = jnp.zeros(count, jnp.int16)
         none = jnp.zeros(count, bool), still, still, jnp.zeros(count)
+        every = jnp.ones(count, jnp.int8), jnp.zeros((4, count))
         found = self.situations
-        return PracticeState(found.state, found.skill, found.drone, *none)
+        return PracticeState(found.state, found.skill, found.drone, *none, *every)
 
     def step(
         self, key: Array, state: PracticeState, actions: Array
     ) -> tuple[PracticeState, Outcome]:
-        def one(carry: Any, _: Any) -> Any:
-            state, paid = carry
-            new, touched, obs = self.played(key, state, actions[0], self.command)
-            worth = jnp.where(touched, self.score(obs, self.goal(new, obs)), state.worth)
-            new = dataclasses.replace(new, worth=worth)
-            ends = new.ended & ~state.ended & (state.after > 0)
-            lost = ends & self.lost(new)
-            paid = {
-                "touches": paid["touches"] | touched,
-                "lost": paid["lost"] | lost,
-                "hit": paid["hit"] + jnp.where(touched, worth, 0.0),
-                "kept": paid["kept"] + jnp.where(ends & ~lost, worth, 0.0),
-            }
-            return (new, paid), None
-
-        no, nothing = jnp.zeros_like(state.ended), jnp.zeros_like(state.worth)
-        paid = {"touches": no, "lost": no, "hit": nothing, "kept": nothing}
-        (new, paid), _ = jax.lax.scan(one, (state, paid), None, length=self.hold)
-        flies = (new.after == 0) & ~state.ended
-        nearer = self._gap(self.mine(state)) - self._gap(self.mine(new))
+        before = self._gap(self.mine(state))
+        asked = jnp.where(self._decides(state), actions[0], state.asked)
+        new, touched, obs = self.played(key, state, asked, self.command)
+        score = jnp.where(touched, self.score(obs, self.goal(new, obs)), 0.0)
+        flies = ~touched & ~state.ended & (state.after == 0)
+        nearer = jnp.where(flies, before - self._gap(obs), 0.0)
+        ends = new.ended & ~state.ended & (state.after > 0)
+        lost = ends & self.lost(new)
+        kept = jnp.where(ends & ~lost, state.worth, 0.0)
         late = (new.after == 0) & (new.time >= LONGEST) & ~new.ended
-        terms = {"approach": APPROACH * jnp.where(flies, nearer, 0.0)}
-        terms |= {name: paid[name] for name in ("hit", "kept")}
-        metrics = {name: paid[name] for name in ("touches", "lost")}
+        terms = {"approach": APPROACH * nearer, "hit": score, "kept": kept}
         terms = {name: term[None] for name, term in terms.items()}
+        worth = jnp.where(touched, score, state.worth)
+        new = dataclasses.replace(new, worth=worth, asked=asked)
+        metrics = {"touches": touched, "lost": lost}
         return new, self.outcome(terms, new.ended[None], late[None], metrics)
+
+    def _decides(self, state: PracticeState) -> Array:
+        """bool[...]: whether an action begins now."""
+        return state.time % state.hold.astype(jnp.int16) == 0
 
     def lost(self, state: PracticeState) -> Array:
         """bool[...]: whether the near team has committed one of the faults in `LOST`."""
@@ -332,8 +337,9 @@ class Practice(Env[PracticeState]):
         return self.acting(state)[:, None]
 
     def acting(self, state: PracticeState) -> Array:
-        """Not after the touch: what it asks for then is not flown."""
-        return (~state.ended & (state.after == 0) & (state.time < LONGEST))[None]
+        """Where an action begins, but not after the touch: what it asks for then is not flown."""
+        flies = ~state.ended & (state.after == 0) & (state.time < LONGEST)
+        return (flies & self._decides(state))[None]
 
     def summary(self, state: PracticeState) -> Array:
         return self.observe(state)[0]
