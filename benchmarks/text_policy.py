@@ -366,7 +366,8 @@ def written(data: Any) -> str:
 def joined(data: dict[str, Any], run: dict[str, Any], path: Path) -> dict[str, Any]:
     """Results with one more run, and with those of other commands with the same settings, which
     may have been written in the meantime."""
-    found = [*data["runs"], run]
+    new = run["seed"], run["baseline"]
+    found = [*(own for own in data["runs"] if (own["seed"], own["baseline"]) != new), run]
     there = json.loads(path.read_text()) if path.exists() else {}
     # What a file does not name was the default then.
     settings = dataclasses.asdict(TextConfig()) | there.get("settings", {})
