@@ -45,7 +45,7 @@ TEACHING = {"kitchen": ("text:skills=true", "random"), "trade": ("barter", "fair
 # shortest texts that hold everything.
 SMALL: dict[str, Any] = {"task": "put", "receptacles": 5, "objects": 3, "max_steps": 15}
 SMALL |= {"detail": "brief"}
-# Time for five soups or six.
+# Time for three soups, as the scripted chefs play.
 SHORT: dict[str, Any] = {"layout": "cramped_room", "max_steps": 120}
 COMPARED = ["none", "shared", "role", "prompt", "critic"]
 LABELS = {"critic": "PPO", "group": "GRPO", "anchor": "GiGPO"}

@@ -457,8 +457,6 @@ def growth(budget: Budget, runs: Path) -> dict[str, Any]:
 def stack(budget: Budget, runs: Path) -> dict[str, Any]:
     """Points of teams with learned hits, which choose by the equilibrium of `nash` or as a script,
     against scripted teams with scripted hits, on both sides."""
-    if not budget.hits:
-        raise SystemExit("stack needs learned hits: --hits FOLDER")
     made = population(budget, runs / "nash", "nash")
     rows = {"two stages": Row(made.strategies, made.mixture, "options")}
     rows |= {f"learned, {name}": row for name, row in scripted(budget.hits).items()}

@@ -708,7 +708,7 @@ _NO_AMOUNT = re.compile(
     r"\b(?:one (?:eye|line|step|sensible|thing|of the|more reason|last look|by one|way or"
     r"|for tricks|good reason|i(?:'m)? (?:make|making|pick|choose|take))"
     r"|(?:this|that|only|right|quick|good|bold|careful|cautious|sound|the|easy|simple|useful) one"
-    r"(?! (?:wheat|wood|ore|coin|point|of (?:my|your|his|her|their)|for)\b)"
+    r"(?=\s*(?:[,:;.!]|\Z|(?:i|i'm|is|that|to|who|here|now|this)\b))"
     r"|(?:i wish|thank|keep|kept|keeping|sorry to keep|good luck to|transparent with"
     r"|honest with|respect to|luck to) you(?: all)?|you know\b"
     r"|all (?:right|things considered|the same|of (?:that|this)|in all|the noise|the moves"
