@@ -42,19 +42,19 @@ SETTINGS: dict[str, Any] = {
     "num_steps": 64,
     "epochs": 4,
     "learning_rate": 3e-3,
-    "noise": 0.4,
     "entropy": 0.0,
     "entropy_end": 0.0,
     "normalise": True,
     "reads": "vector",
     "width": 64,
 }
-# By hit: for how many steps of the game actions are held (see `Practice`), and share of --steps.
+# By hit: for how many steps of the game actions are held (see `Practice`), share of --steps, and
+# noise.
 HITTING = {
-    "serve": ((1, 5), 0.6),
-    "receive": ((1, 3), 1.0),
-    "set": ((1, 3), 1.0),
-    "spike": ((1, 5), 1.3),
+    "serve": ((1, 5), 0.6, 0.5),
+    "receive": ((1, 3), 1.0, 0.4),
+    "set": ((1, 3), 1.0, 0.4),
+    "spike": ((1, 5), 1.3, 0.4),
 }
 
 
@@ -68,9 +68,9 @@ def learned(
     began = time.perf_counter()
     found = situations(court, hit, before, GAMES, LENGTH, seed)
     curve: list[dict[str, Any]] = []
-    (holds, share), told = HITTING[hit], ("metrics/touches", "metrics/lost", "terms/hit")
+    (holds, share, noise), told = HITTING[hit], ("metrics/touches", "metrics/lost", "terms/hit")
     practice = Practice(court, hit, found, command, holds)
-    learner = PPO(practice, PPOConfig(**SETTINGS, total_steps=round(share * steps)))
+    learner = PPO(practice, PPOConfig(**SETTINGS, noise=noise, total_steps=round(share * steps)))
     progress = jax.jit(learner.init)(seed_key(seed))
     update = jax.jit(learner.update, donate_argnums=0)
     every = max(1, learner.num_updates // 12)

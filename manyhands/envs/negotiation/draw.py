@@ -253,6 +253,9 @@ class _Table(_Places):
             rows.append([("", f"no deal: {self.outside.get(i, '?')}", TURN)])
         if owned is not None and (data.accumulates or owned.any()):
             rows.append([(g, f"x{int(c)}", PAPER) for g, c in zip(goods, owned, strict=True)])
+        elif "other_most" in self.env.at:  # of a trade between two
+            most = zip(goods, self.seen["other_most"], strict=True)
+            rows.append([(g, f"\u2264{int(c)}", FADED) for g, c in most])
         elif data.accumulates:
             rows.append([(g, "x?", FADED) for g in goods])
         place = (i - self.seen.agent) % self.env.num_agents
