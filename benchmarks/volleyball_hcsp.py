@@ -286,11 +286,11 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
     choices = RESPONSES * budget.response
     config = dataclasses.replace(strategy_config(budget, "nash"), total_steps=choices)
     if part == "self-play":
-        return learn(PPO(events(budget.hits), plain(config)), folder, budget.seed)
+        return learn(PPO(events(), plain(config)), folder, budget.seed)
     if part == "fictitious":
         settings = dataclasses.asdict(plain(config))
         past = SelfPlayPoolConfig(**settings, partners=8, latest=0, snapshots=50)
-        return learn(SelfPlayPool(events(budget.hits), past), folder, budget.seed)
+        return learn(SelfPlayPool(events(), past), folder, budget.seed)
     flat: dict[str, Any] = {
         **preset(velocities(), "ippo"),
         **{"learning_rate": 1e-3, "discount": 0.998, "gae_lambda": 0.98, "noise": 0.3},

@@ -51,7 +51,7 @@ SETTINGS: dict[str, Any] = {
 # By hit: for how many steps of the game actions are held (see `Practice`), share of --steps, and
 # noise.
 HITTING = {
-    "serve": ((1, 5), 0.6, 0.5),
+    "serve": ((1, 5), 0.8, 0.5),
     "receive": ((1, 3), 1.0, 0.4),
     "set": ((1, 3), 1.0, 0.4),
     "spike": ((1, 5), 1.3, 0.4),

@@ -267,10 +267,13 @@ class Practice(Env[PracticeState]):
         court, inner = self.court, state.inner
         everyone = self.skills.parse_observation(jnp.moveaxis(court.perceive(inner), 0, 1))
         who = self._who(state)
-        asked = jnp.where(who, asked[:, None], 0.0)  # [4, D, ...]
-        calm = flown(self.skills, everyone, jnp.zeros_like(asked), "velocity", court.setup.max_yaw)
-        own = flown(self.skills, everyone, asked, command, court.setup.max_yaw)
-        rotors = jnp.where(who & (state.after == 0), own, calm)
+        flies = who & (state.after == 0)
+        asked = jnp.where(flies, asked[:, None], 0.0)  # [4, D, ...]
+        rotors = flown(self.skills, everyone, asked, command, court.setup.max_yaw)
+        if command != "velocity":  # in which nothing asked for means to hover
+            none = jnp.zeros_like(asked)
+            calm = flown(self.skills, everyone, none, "velocity", court.setup.max_yaw)
+            rotors = jnp.where(flies, rotors, calm)
         after, _ = court.step(key, inner, jnp.moveaxis(rotors, 0, 1))
         hit = jnp.any(who & (after.since == 0), axis=0)
         touched = hit & ~state.ended & ~after.over & (state.after == 0)
