@@ -266,6 +266,9 @@ def test_what_was_put_in_comes_back_only_from_the_board():
     steps = [["go to storage"], ["get tomato"], ["go to chopping board 2"], ["put"]]
     state, _ = play(env, *steps, ["get tomato"])
     assert env.to_dict(state)["chefs"]["chef_0"]["holding"] == "tomato"
+    state, _ = play(env, *steps, ["chop it"])
+    with pytest.raises(IllegalAction, match="at chopping board 2, which holds chopped tomato"):
+        env.parse("get lettuce", state, 0)
     state, _ = play(env, *steps, ["chop it"], ["get it"], ["go to mixer"], ["put it in"])
     with pytest.raises(IllegalAction, match="activated before"):
         env.parse("get chopped tomato", state, 0)

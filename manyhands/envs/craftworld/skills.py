@@ -842,7 +842,7 @@ class CraftSkills:
         item, count, keep = said["gift"], said.get("count"), said.get("n", 0)
         if item not in self._env.contents.items:
             items = ", ".join(map(spaced, self._env.contents.items))
-            raise IllegalAction(f"{item} cannot be carried over; there are {items}")
+            raise IllegalAction(f"{spaced(item)} cannot be carried over; there are {items}")
         begun = f"give {spaced(item)} to {mate} until you hold"
         if count is not None and sight is not None:
             held = int(self._held(sight, item))

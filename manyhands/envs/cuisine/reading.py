@@ -346,7 +346,9 @@ def _why(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:
             return f"{here} still works"
         if place >= TOOLS and facts.inside[tool].get(action - get):
             return f"{here} has to be activated before {item} can be taken"
-        return f"there is no {item} to take at {here}"
+        holds = [book.item_names[k] for k in sorted(facts.inside[tool])] if place >= TOOLS else []
+        there = f", which holds {', '.join(holds)}" if holds else ""
+        return f"there is no {item} to take at {here}{there}"
     if place < TOOLS:
         if action == activate:
             return f"you are at {here}, which cannot be activated"
