@@ -11,7 +11,7 @@ often the ball comes down in the court (over the net; of a set and a pass on the
 above 3 m), within 1 m of its place, and how far from that at the median, how often nobody crashes
 within 0.6 s, and how many balls leave downwards. The same of the scripted controllers. At last a
 team with all learned hits plays points against the scripted team, and chooses as that does. Prints,
-and writes to --out; networks go to `runs/volleyball-skills`.
+and writes to --out, beside what other seeds have there; networks go to `runs/volleyball-skills`.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ SETTINGS: dict[str, Any] = {
 # noise.
 HITTING = {
     "serve": ((1, 5), 0.8, 0.5),
-    "receive": ((1, 3), 1.0, 0.4),
-    "set": ((1, 3), 1.0, 0.4),
+    "receive": ((1, 3), 1.4, 0.4),
+    "set": ((1, 3), 1.25, 0.4),
     "spike": ((1, 5), 1.3, 0.4),
 }
 
@@ -96,7 +96,9 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
     ours = (True, False)  # the far team is the scripted one, with other serves and attacks
     team = LearnedSkills(court.setup, {}, args.command, ours)
+    names = ("holds", "share_of_steps", "noise")
     entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
+    entry["hitting"] = {hit: dict(zip(names, HITTING[hit], strict=True)) for hit in args.hits}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
             court, hit, team, args.steps, seed, folder, args.command
@@ -145,7 +147,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "volleyball-skills.json")
     args = parser.parse_args()
     court = manyhands.make("volleyball", **COURT)
-    seeds = {str(seed): one_seed(court, args, seed) for seed in args.seeds}
+    kept = json.loads(args.out.read_text())["seeds"] if args.out.exists() else {}
+    seeds = kept | {str(seed): one_seed(court, args, seed) for seed in args.seeds}
     rows = []
     for hit in args.hits:
         for who in ("success", "scripted"):
