@@ -1,6 +1,6 @@
 """Stage 1 of hierarchical co-self-play: the hits of a volleyball team, learned by PPO and chained.
 
-    python benchmarks/volleyball_skills.py                 # some 20 minutes on one core a seed
+    python benchmarks/volleyball_skills.py                 # some 25 minutes on one core a seed
     python benchmarks/volleyball_skills.py --seeds 0 --steps 1000000
 
 For each seed the hits are learned one after the other (`manyhands/baselines/learners/hits.py`):
