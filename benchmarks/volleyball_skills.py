@@ -152,7 +152,7 @@ def main() -> None:
     rows = []
     for hit in args.hits:
         for who in ("success", "scripted"):
-            found = [entry[who][hit] for entry in seeds.values()]
+            found = [entry[who][hit] for entry in seeds.values() if hit in entry[who]]
             names = ("touched", "in_court", "within_1m", "downwards", "stays")
             shown = [" ".join(f"{100 * f[name]:.0f}" for f in found) for name in names]
             miss = " ".join(f"{f['median_miss_m']:.2f}" for f in found)
