@@ -23,6 +23,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -429,7 +430,7 @@ def main() -> None:
         ROOT / "benchmarks" / "results" / f"text-policy-{options.name or options.experiment}.json"
     )
     data: dict[str, Any] = {"runs": []}
-    data["command"] = "python benchmarks/text_policy.py " + " ".join(sys.argv[1:])
+    data["command"] = shlex.join(["python", "benchmarks/text_policy.py", *sys.argv[1:]])
     data["machine"] = {
         "system": platform.platform(),
         "cores": os.cpu_count(),
