@@ -1,6 +1,6 @@
 """Stage 1 of hierarchical co-self-play: the hits of a volleyball team, learned by PPO and chained.
 
-    python benchmarks/volleyball_skills.py                 # some 25 minutes on one core a seed
+    python benchmarks/volleyball_skills.py                 # some 30 minutes on one core a seed
     python benchmarks/volleyball_skills.py --seeds 0 --steps 1000000
 
 For each seed the hits are learned one after the other (`manyhands/baselines/learners/hits.py`):
@@ -84,6 +84,8 @@ def learned(
     about = {
         "situations": int(found.skill.shape[-1]),
         "steps": curve[-1]["steps"],
+        "holds": list(holds),
+        "noise": noise,
         "seconds": round(time.perf_counter() - began, 1),
         "curve": curve,
     }
@@ -96,9 +98,7 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
     ours = (True, False)  # the far team is the scripted one, with other serves and attacks
     team = LearnedSkills(court.setup, {}, args.command, ours)
-    names = ("holds", "share_of_steps", "noise")
     entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
-    entry["hitting"] = {hit: dict(zip(names, HITTING[hit], strict=True)) for hit in args.hits}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
             court, hit, team, args.steps, seed, folder, args.command
