@@ -18,6 +18,7 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `skills`: `lapses`, and beside these partners some that follow skills drawn at random
   (`--others`): they walk as greedy chefs do, but choose without a plan what for.
 - `memory`: the same with recurrent networks, which see from what happened whom they are with.
+- `tastes`: the same again beside such partners from fickle to stubborn (`random_skills:tastes=T`).
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
@@ -97,6 +98,8 @@ CO_PLAY_IN = {"forced_coordination": {"lapses": 0.5, "team_shaping": True}}
 SKILLED = {"forced_coordination": (32_000_000, 6), "coordination_ring": (8_000_000, 4)}
 SKILLED_ELSE = (6_000_000, 4)
 REMEMBERING = (20_000_000, 6)  # the same of those with recurrent networks
+TASTES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # of partners by random skills, from fickle to stubborn
+TASTED = {"forced_coordination": 20_000_000, "coordination_ring": 8_000_000}
 GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
@@ -364,18 +367,28 @@ def lapses(layout: str) -> None:
 
 def skills(layout: str) -> None:
     """Learners as those of `lapses`, beside chefs that follow skills drawn at random as well."""
-    beside_skills(layout, "skills", *SKILLED.get(layout, SKILLED_ELSE))
+    steps, count = SKILLED.get(layout, SKILLED_ELSE)
+    beside_skills(layout, "skills", steps, ["random_skills"] * count)
 
 
 def memory(layout: str) -> None:
     """The same with recurrent networks."""
-    beside_skills(layout, "memory", *REMEMBERING, "--recurrent")
+    steps, count = REMEMBERING
+    beside_skills(layout, "memory", steps, ["random_skills"] * count, "--recurrent")
 
 
-def beside_skills(layout: str, name: str, steps: int, count: int, *flags: str) -> None:
-    blocks = 2 * (8 + count)
+def tastes(layout: str) -> None:
+    """The same beside partners some of whom like hardly anything better than the rest, and others
+    little but one thing."""
+    partners = [f"random_skills:tastes={taste}" for taste in TASTES]
+    steps = TASTED.get(layout, SKILLED_ELSE[0])
+    beside_skills(layout, "tastes", steps, partners, "--recurrent")
+
+
+def beside_skills(layout: str, name: str, steps: int, partners: Sequence[str], *flags: str) -> None:
+    blocks = 2 * (8 + len(partners))
     train(layout, name, "--algorithm", "self_play_pool", *flags,
-          "--others", " ".join(["random_skills"] * count), "--own-lapses", "0.25",
+          "--others", " ".join(partners), "--own-lapses", "0.25",
           "--num-envs", str(256 // blocks * blocks), "--total-steps", str(steps),
           starts="random")  # fmt: skip
 
@@ -513,7 +526,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    for name in ("lapses", "skills", "memory", "hsp"):
+    for name in ("lapses", "skills", "memory", "tastes", "hsp"):
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
@@ -688,6 +701,7 @@ PARTS = {
     "lapses": lapses,
     "skills": skills,
     "memory": memory,
+    "tastes": tastes,
     "hsp": hsp,
     "cec": cec,
     "cec-lapses": cec_lapses,

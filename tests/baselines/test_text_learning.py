@@ -431,12 +431,13 @@ def test_thoughts_of_a_teacher_are_learned_before_its_answer():
     assert thinking
     for answer in thinking:
         thoughts, action = answer.split("\n")
-        found = re.search(r"; (\d+) (\w+), for at most (\d+) (\w+)\.$", thoughts)
-        own, give, most, want = found.groups()
+        held, exchange = thoughts.split("; ")
+        owned = dict(part.split(" ") for part in held.split(", "))
+        assert sorted(owned) == sorted(env.scenario.goods)
+        give, want, most = re.fullmatch(r"(\w+) for (\w+), at most (\d+)\.", exchange).groups()
         offered = re.search(rf"offer (\d+) {give} for (\d+) {want}$", action)
-        assert int(offered[1]) <= int(own)
+        assert int(offered[1]) <= int(owned[give])
         assert int(offered[2]) <= int(most)
-        assert sorted(thoughts.split("; ")[0].split(", ")) == sorted(env.scenario.goods)
     # What wandering says aloud is nothing that the teacher meant.
     assert not any("SAY:" in lesson.answer for lesson in lessons)
 

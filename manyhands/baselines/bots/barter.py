@@ -5,8 +5,9 @@ the largest of a few sizes that leaves it a fifth of what it gives. In its first
 is worth least to it, by the average, for what is worth most; in its second turn the next best, and
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
 that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
-order of what they are worth to it beside their average, what it owns of the good that it gives, and
-the most that the other can own of the good that it asks for.
+order of what they are worth to it beside their average, each with what it owns of it, what it gives
+for what, and the most that the other can own of that. A network that has to write all it owns
+learns to look such numbers up; where one number in an answer is looked up, it hardly does.
 """
 
 from __future__ import annotations
@@ -64,13 +65,14 @@ class Barter:
             return ""
         row = np.asarray(view.perception).astype(int)
         parts = row[game.at["own_values"]] / np.maximum(self._usual, 1e-6)
-        order = ", ".join(goods[k] for k in np.argsort(parts, kind="stable"))
+        order = np.argsort(parts, kind="stable").tolist()
+        owned = row[game.at["own_holdings"]]
+        held = ", ".join(f"{goods[k]} {owned[k]}" for k in order)
         give, get = np.flatnonzero(action[1:]).tolist()
-        own = row[game.at["own_holdings"]][give]
+        get -= len(goods)
         # What is asked for is the other's: where its goods are hidden, no more than it can own.
         of_other = game.at["other_most" if "other_most" in game.at else "other_holdings"]
-        most = row[of_other][get - len(goods)]
-        return f"{order}; {own} {goods[give]}, for at most {most} {goods[get - len(goods)]}."
+        return f"{held}; {goods[give]} for {goods[get]}, at most {row[of_other][get]}."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario
