@@ -31,6 +31,7 @@ from typing import Any
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
+from manyhands.core.closing import closings
 from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, NO_ORDER, framed
@@ -310,7 +311,7 @@ _YES_OR_NO = frozenset(str.split("yes yeah yep sure okay ok no nope"))
 def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What the sentence means that decides, beside others that are weighed."""
     found: list[Any] = []
-    for main, others, weighed in verdicts(answer.raw):
+    for main, others, weighed in itertools.chain(verdicts(answer.raw), closings(answer.raw)):
         clause = _answer(main, answer.kind)
         if not clause.plain:
             continue

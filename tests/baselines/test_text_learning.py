@@ -431,12 +431,15 @@ def test_thoughts_of_a_teacher_are_learned_before_its_answer():
     assert thinking
     for answer in thinking:
         thoughts, action = answer.split("\n")
-        held, exchange = thoughts.split("; ")
-        owned = dict(part.split(" ") for part in held.split(", "))
-        assert sorted(owned) == sorted(env.scenario.goods)
-        give, want, most = re.fullmatch(r"(\w+) for (\w+), at most (\d+)\.", exchange).groups()
+        held, exchange = thoughts.split(": ")
+        numbers = re.findall(r"([a-z]+) (\d+) (\d+)", held)
+        assert sorted(good for good, _, _ in numbers) == sorted(env.scenario.goods)
+        owned = {good: (int(own), int(most)) for good, own, most in numbers}
+        found = re.fullmatch(r"(\d+) (\w+) for (\d+) (\w+) at most\.", exchange)
+        limit, give, most, want = found.groups()
+        assert int(limit) <= owned[give][0] and int(most) == owned[want][1]
         offered = re.search(rf"offer (\d+) {give} for (\d+) {want}$", action)
-        assert int(offered[1]) <= int(owned[give])
+        assert int(offered[1]) <= int(limit)
         assert int(offered[2]) <= int(most)
     # What wandering says aloud is nothing that the teacher meant.
     assert not any("SAY:" in lesson.answer for lesson in lessons)

@@ -5,9 +5,9 @@ the largest of a few sizes that leaves it a fifth of what it gives. In its first
 is worth least to it, by the average, for what is worth most; in its second turn the next best, and
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
 that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
-order of what they are worth to it beside their average, each with what it owns of it, what it gives
-for what, and the most that the other can own of that. A network that has to write all it owns
-learns to look such numbers up; where one number in an answer is looked up, it hardly does.
+order of what they are worth to it beside their average, each with what it owns of it and the most
+that the other can own, then what it can give for what. A network that has to write down all of
+these numbers learns to look them up; where an answer holds a single one, it hardly does.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ class Barter:
         parts = row[game.at["own_values"]] / np.maximum(self._usual, 1e-6)
         order = np.argsort(parts, kind="stable").tolist()
         owned = row[game.at["own_holdings"]]
-        held = ", ".join(f"{goods[k]} {owned[k]}" for k in order)
+        # Where the other's goods are hidden, the most that it can own.
+        most = row[game.at["other_most" if "other_most" in game.at else "other_holdings"]]
+        held = " ".join(f"{goods[k]} {owned[k]} {most[k]}" for k in order)
         give, get = np.flatnonzero(action[1:]).tolist()
         get -= len(goods)
-        # What is asked for is the other's: where its goods are hidden, no more than it can own.
-        of_other = game.at["other_most" if "other_most" in game.at else "other_holdings"]
-        return f"{held}; {goods[give]} for {goods[get]}, at most {row[of_other][get]}."
+        limit = int(RESERVE * owned[give])
+        return f"{held}: {limit} {goods[give]} for {most[get]} {goods[get]} at most."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario
