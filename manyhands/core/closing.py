@@ -101,7 +101,7 @@ _PASSING = re.compile(
     r"(?P<main>(?!(?:not|no|never|don't|maybe|perhaps|either)\b)[^,;:?!\n]*?"
     r"(?:\([^()\n]*\)[^,;:?!\n]*)?),\s+(?P<tail>(?:cheers|thx|thanks|thank you|ta|mate|lol|haha"
     r"|hehe|folks|pls|plz|buddy|ugh|phew)"
-    r"|(?:that|this|it)(?:'s| is) (?:where|what|why|how|all)\b[^,;:?]*"
+    r"|(?:that|this|it)(?:'s| is) (?:where|all|(?:what|why|how) (?:i|we)\b)[^,;:?]*"
     r"|(?:i )?(?:haven't|have not|didn't|did not) \w+(?: \w+){0,3} yet"
     r"|(?:maybe|perhaps) (?:i (?:\w+ed|missed|forgot|left|saw)|there(?:'s| is| are)"
     r"|it(?:'s| is| has))\b[^,;:?]*|(?:and )?who knows (?:what|who|where|how)\b[^,;:?]*"
@@ -114,7 +114,8 @@ _GUESS = re.compile(
 )
 _DOUBTS = re.compile(
     r"\b(?:if|unless|or|either|not|never|no|would|could|should|might|want\w*|said|says?|you\w*|then"
-    r"|next (?:turn|step|time|round)|later|wrong|bad|illegal|blocked)\b",
+    r"|next (?:turn|step|time|round)|later|wrong|bad|illegal|blocked|better|best|others?|another"
+    r"|rather|instead|wait)\b",
     re.I,
 )
 
@@ -190,8 +191,11 @@ _GIVES = re.compile(
 )
 
 
+_CALL = re.compile(rf"\W*(?:(?:and|but|so)\W+)*{_OTHER}\W*\Z", re.I)
+
+
 def _given_away(told: str) -> bool:
     """Whether what is said between a dropped plan and the end gives it to somebody else, or to
     another time."""
     last = re.split(r"[,;.!]\s", told)[-1]
-    return _GIVES.search(told) is not None or re.match(rf"\W*(?:(?:and|but|so)\W+)*{_OTHER}\W*\Z", last, re.I) is not None
+    return _GIVES.search(told) is not None or _CALL.match(last) is not None

@@ -45,6 +45,7 @@ REFUSED = (
     "These are the options: bet 1",
     "Suppose it is my turn. Here is a fine move: bet 1",
     "check, that's what he wants",
+    "check, that's what a coward does",
     "Check, maybe I bet",
     "Maybe check, who knows what they hold.",
     "They want me to check, guess I'll bet",
