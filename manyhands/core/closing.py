@@ -79,6 +79,13 @@ _HARMLESS = re.compile(
     r"|nobody (?:needs|wants)|not (?:much|a lot) (?:to|of)|first things first|what i do)\b",
     re.I,
 )
+# Few words that leave an action as it is: "No reason to change course: I go on".
+_CALM = re.compile(
+    r"\W*(?:(?:there(?:'s| is) )?no (?:reason|need|point|sense) to (?!be\b)[\w' -]{3,40}|patience"
+    r"|(?!(?:next|last|this|some|any|first|every|one|bad|wrong|no|what|my|your|his|her|their|the)\b)"
+    r"[a-z]{4,} time)\W*",
+    re.I,
+)
 _ANOTHER = re.compile(rf"\b(?:{_OTHER}|him|her|me)\b", re.I)
 _END = (
     r"(?P<main>(?!(?:not|no|never|don't|maybe|perhaps|either)\b)[a-z\d*_'][^:;?!\n]*?"
@@ -166,9 +173,11 @@ def closings(text: str) -> Iterator[Verdict]:
     led = _COLON.fullmatch(text)
     if led:
         *before, last = re.split(r"(?<=[.!])\s+", led["told"])
-        last = _HARMLESS.sub("", last)
+        calm, last = _CALM.fullmatch(last), _HARMLESS.sub("", last)
         told = _INTRODUCES.search(last) or _ANOTHER.search(last) or _FRAMES.search(" ".join(before))
-        if not told and len(last.split()) >= _WORDS:
+        if (calm and not _FRAMES.search(" ".join(before))) or (
+            not told and len(last.split()) >= _WORDS
+        ):
             yield Verdict(led["main"], (*before, last))
 
 

@@ -20,6 +20,8 @@ _SPELT = tuple(
         (r"\bu\b", "you"),
         (r"\bur\b", "your"),
         (r"\bthats\b", "that's"),
+        (r"(?<=\ba )sec\b", "second"),
+        (r"\b(?:a|one) (?:single|plain|simple|mere) (?=(?:cell|step|square|field|row)\b)", "one "),
         (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch)\b)", "and "),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
         (

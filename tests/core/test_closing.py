@@ -23,6 +23,7 @@ READ = {
     "Forget the bluff, my card is too low: check.": "check",
     "The deck holds three cards. The pot has little in it and a king is hard to beat: bet": "bet 1",
     "A king beats all and there is no reason to hide it: I bet 1.": "bet 1",
+    "They are weak. No reason to change course: I check.": "check",
     "check, cheers": "check",
     "check, that's all a jack is good for": "check",
     "Bet 1, who knows what they hold.": "bet 1",
@@ -37,6 +38,7 @@ REFUSED = (
     "was tempted to trap them, but later: bet 1",
     "was tempted to bluff, bet 1",  # nothing is turned
     "My fear: bet 1",
+    "Last time: bet 1",
     "The deal is off: bet 1",
     "There is no point in it: bet.",
     "What the old man used to say: bet 1",

@@ -63,7 +63,9 @@ _SINCE = (
     f"[{_PREY}] [(is|be)] "
     "[(head|go|fly|flee|run|headed|bound)] [(there|that way)]]"
 )
-_BRIEFLY = "[[for] [(1|another|1 more)] [(short|little)] (moment|bit|while|second|step)]"
+_BRIEFLY = (
+    "[[for] [(1|another|1 more|half [a]|0.5)] [(short|little)] (moment|bit|while|second|step)]"
+)
 # Where it flies to, and where it was.
 _AHEAD = (
     f"(where ({_PREY} (will (be|go|fly|end up)|is (going [to be]|heading|headed|bound|flying)"
