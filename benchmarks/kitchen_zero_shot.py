@@ -33,8 +33,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
   `--methods`, all others are measured beside clones only.
 - `elsewhere`: what `cec` gets in generated kitchens, those that it learned in and others.
 
-- `ship`: of `lapses` or `skills`, and of `hsp`, what plays best with the other seeds comes with the
-  package.
+- `ship`: of `lapses`, `skills` or `tastes`, whichever has most with held-out partners, and of
+  `hsp`, the seed that plays best with the other seeds comes with the package.
 
 Intervals are over policies, or, where there is a single one, over episodes; t-distributed, at 95 %.
 """
@@ -100,6 +100,7 @@ SKILLED_ELSE = (6_000_000, 4)
 REMEMBERING = (20_000_000, 6)  # the same of those with recurrent networks
 TASTES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # of partners by random skills, from fickle to stubborn
 TASTED = {"forced_coordination": 20_000_000, "coordination_ring": 8_000_000}
+AGREE = 0.7  # of what seeds have with themselves, they have at least with each other
 GENERATED = "generated"
 # As large as the five layouts, and as varied; none of them is among these.
 KITCHENS = {
@@ -671,15 +672,19 @@ def elsewhere(_: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
 
 
 def ship(layout: str, results: dict[str, Any]) -> None:
-    """Copy the policies of `lapses` or of `skills`, whose seeds play better with each other, and of
-    `hsp` that play best with the other seeds into the package, where there are runs; what the
-    held-out partners think of them does not count."""
+    """Copy policies into the package, where there are runs: of `lapses`, `skills` or `tastes`, and
+    of `hsp`, the seed that plays best with the other seeds. The method is the one that has most
+    with held-out partners, of those whose seeds have at least 70 % of what they have with
+    themselves when they play with each other."""
     from manyhands.baselines.players import network
 
-    def agree(method: str) -> float:
-        return float(results.get(method, {}).get("cross_play", {"mean": -1.0})["mean"])
+    def held_out(method: str) -> float:
+        found = results.get(method)
+        if not found or found["cross_play"]["mean"] < AGREE * found["self_play"]["mean"]:
+            return -1.0
+        return float(found["held_out"]["mean"])
 
-    for method in (max(("lapses", "skills"), key=agree), "hsp"):
+    for method in (max(("lapses", "skills", "tastes"), key=held_out), "hsp"):
         found = results.get(method, {})
         best = int(np.argmax(found.get("cross_play_by_policy", [0])))
         file = folder(layout) / method / f"policy-{best}.safetensors"

@@ -220,8 +220,9 @@ _PHRASES: dict[str, list[str]] = {
         f"(hold|keep|maintain) [(my|this|current)] (position|place|spot|altitude|height|station) "
         f"({_FOR}|{_GUARD})",
         f"(hold|stay|wait|hover|remain|stand|keep) (put|still) {_GUARD}",
-        f"let ({_OTHERS}|{{mate}}|it|him|her|them) (catch up|come [closer]) "
-        f"[and (hold|stay|wait|hover|remain) {_HERE} {_BRIEFLY}]",
+        f"let ({_OTHERS}|{{mate}}) (catch up|come [closer])",
+        f"let (it|him|her|them) (catch up|come closer) and "
+        f"(hold|stay|wait|hover|remain) {_HERE} {_BRIEFLY}",
         f"(hold|keep|maintain|hover|stay|wait|remain) [[(my|this)] (position|place|spot|post)] "
         f"{_HERE} {_BRIEFLY} (and|to|so [that]|let|which let) [let] "
         f"({_OTHERS}|{{mate}}|them|him|her) [(can|may)] {_DO}",
