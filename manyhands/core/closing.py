@@ -51,8 +51,17 @@ _TURNED = re.compile(
 )
 _RESOLVED = re.compile(
     r"(?P<told>.*?)(?:[,;:.!]|\s[\u2013\u2014-]+|\u2014|,? but)\s+(?:but |so |and so |and )?"
-    r"(?P<main>[^,;:.!\n]*(?:\([^()\n]*\)[^,;:.!\n]*|[.,]\d[^,;:.!\n]*)*)[\s.!]*\Z"
+    r"(?P<main>[^,;:.!\n(]*(?:\([^()\n]*\)[^,;:.!\n(]*|[.,]\d[^,;:.!\n(]*)*)[\s.!]*\Z"
 )
+
+# Between such a plan and the end: what gives the end to somebody else, or to another time.
+_GIVES = re.compile(
+    r"\b(?:says?|said|tells?|told|asks?|asked|wants?|wrote|if|unless|when\w*|once|until|till|later"
+    r"|next|tomorrow|then|after\w*|maybe|perhaps|or|either|could|would|should|might|you\w*)\b"
+    r"|[?\"\u201c\u201d\u00ab\u00bb]",
+    re.I,
+)
+_CALL = re.compile(rf"\W*(?:(?:and|but|so)\W+)*{_OTHER}\W*\Z", re.I)
 
 # ---- remarks before a colon ----------------------------------------------------------------------
 
@@ -174,10 +183,9 @@ def closings(text: str) -> Iterator[Verdict]:
     if led:
         *before, last = re.split(r"(?<=[.!])\s+", led["told"])
         calm, last = _CALM.fullmatch(last), _HARMLESS.sub("", last)
-        told = _INTRODUCES.search(last) or _ANOTHER.search(last) or _FRAMES.search(" ".join(before))
-        if (calm and not _FRAMES.search(" ".join(before))) or (
-            not told and len(last.split()) >= _WORDS
-        ):
+        known = len(last.split()) >= _WORDS
+        known = known and not (_INTRODUCES.search(last) or _ANOTHER.search(last))
+        if (calm or known) and not _FRAMES.search(" ".join(before)):
             yield Verdict(led["main"], (*before, last))
 
 
@@ -190,17 +198,6 @@ def _listed(text: str) -> str | None:
         return None
     now = _ITEM_NOW.fullmatch(lines[0])
     return now["main"] if now and all(_ITEM_LATER.fullmatch(line) for line in lines[1:]) else None
-
-
-_GIVES = re.compile(
-    r"\b(?:says?|said|tells?|told|asks?|asked|wants?|wrote|if|unless|when\w*|once|until|till|later"
-    r"|next|tomorrow|then|after\w*|maybe|perhaps|or|either|could|would|should|might|you\w*)\b"
-    r"|[?\"\u201c\u201d\u00ab\u00bb]",
-    re.I,
-)
-
-
-_CALL = re.compile(rf"\W*(?:(?:and|but|so)\W+)*{_OTHER}\W*\Z", re.I)
 
 
 def _given_away(told: str) -> bool:
