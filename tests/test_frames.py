@@ -6,6 +6,7 @@ wished, told of others or of another time, and must be refused. All worlds share
 (`core/frames.py`), so that a share which differs much between worlds is a defect of one.
 """
 
+import contextlib
 from pathlib import Path
 
 import jax
@@ -33,6 +34,8 @@ ACTIONS = {
     "drones": ({"task": "pursuit", "actions": "moves"}, "fly up", "flying up"),
     "volleyball": ({"actions": "discrete"}, "climb", "climbing"),
 }
+# Worlds whose choices are lines with effects, and how one of them begins.
+LINES = {"kitchen": "stay: ", "craftworld": "noop: ", "cuisine": "wait: ", "mission": "stay: "}
 READ = 0.88  # the least share of frames that are read; it only grows
 
 
@@ -63,3 +66,19 @@ def test_what_is_said_around_an_action_leaves_it_as_it_is(game):
     assert not wrong, wrong
     meant = sum(line.startswith("+") for line in FRAMES)
     assert understood >= READ * meant, f"{understood} of {meant}"
+
+
+@pytest.mark.parametrize("game", LINES)
+def test_a_choice_that_is_denied_with_its_effect_is_refused(game):
+    """A colon within a copied line begins no order: "I doubt that it pays to stay: wait here"."""
+    env = manyhands.make(game, **ACTIONS[game][0])
+    state = jax.device_get(jax.jit(env.reset)(episode_key(0)))
+    agent = int(np.flatnonzero(env.acting(state))[0])
+    (line,) = [c for c in env.choices(state, agent, None) if c.startswith(LINES[game])]
+    wrong = []
+    for frame in FRAMES:
+        if frame.startswith("-") and "{i}" in frame:
+            said = frame[2:].replace("{i}", line)
+            with contextlib.suppress(IllegalAction):
+                wrong.append((said, int(env.parse(said, state, agent))))
+    assert not wrong, wrong

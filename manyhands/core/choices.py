@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -135,16 +136,32 @@ def _limits(kind: Any) -> bool:
     return "limit" in inspect.signature(kind.choices).parameters
 
 
-def without_effect(words: str, choices: Sequence[Choice]) -> str:
-    """A sentence in lower case without the effect of a choice or of its family, as their lines have
-    it behind a colon: it may stand there behind another number or thing than on the line."""
-    if ": " not in words:
-        return words
-    effects = {choice.effect for choice in choices}
-    effects |= {choice.form.effect for choice in choices if choice.form is not None}
-    for effect in sorted(filter(None, effects), key=len, reverse=True):
-        words = words.replace(f": {' '.join(effect.lower().split())}", "")
-    return words
+def without_effects(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
+    """An answer that has the words to answer alone wherever it copies a choice with its effect:
+    "I won't stay: wait here" denies "stay", and no order to wait follows. The effect may be cut
+    short before a comma or the like; that of a family may stand behind each of its members."""
+    if not isinstance(text, str) or not _TOLD.search(text):
+        return text
+    plain, listed = " ".join(text.lower().split()), choices()
+    forms = {(form.text, form.effect) for choice in listed if (form := choice.form) is not None}
+    lines = [(re.escape(choice.text), choice.effect) for choice in listed]
+    lines += [(_PART.sub(_MEMBER, re.escape(form)), effect) for form, effect in sorted(forms)]
+    for name, effect in sorted(lines, key=lambda line: -len(line[1])):
+        parts = _BOUNDARY.split(" ".join(effect.split()))
+        if not parts[0] or f": {parts[0].lower()}" not in plain:
+            continue
+        ways = [re.escape("".join(parts[:n])) for n in range(len(parts), 0, -1)]
+        whole, *cut = (way.replace(r"\ ", r"\s+") for way in ways)
+        told = rf"{whole}(?![\w-])" + "".join(rf"|{way}{_CUT}" for way in cut)
+        name = name.replace(r"\ ", r"\s+")
+        text = re.sub(rf"(?<!\w)({name}['\"*`]*):\s+(?:{told})", r"\1", text, flags=re.I)
+    return text
+
+
+_TOLD = re.compile(r"(?<!\baction)(?<!\bsay)(?<=[\w)'\"*`]):\s", re.I)
+_PART, _MEMBER = re.compile(r"\\\{.*?\\\}"), r"\\S+(?:\\s\\S+){0,2}"
+_BOUNDARY = re.compile(r"(?=[,;:.] )(?![^(]*\))")
+_CUT = r"(?=[\s\"'*`)\]}<]*(?:[,;.!?\n]|(?:so|since|because)\b|\Z))"
 
 
 def fold(choices: Iterable[str], limit: int | None = LIMIT) -> list[Choice]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from manyhands.core.signs import NAME
 from manyhands.core.words import tokens
 
 _FORM = frozenset(str.split("action actions answer answers exactly number square column something"))
@@ -70,7 +71,13 @@ def doubt(plain: str, what: str = "move") -> str:
             named = "" if sign == "?" else f' ("{sign}")'
             # In a long answer such a word may belong to what is thought.
             return reason.format(what) + named + (f"; {mark}" if len(words) > 12 else "")
+    called = _CALLS.search(plain)
+    if called:
+        return f"it speaks to {called[1]}"
     return mark if len(words) > 7 else ""
+
+
+_CALLS = re.compile(rf", ({NAME}),?(?: please)?\W*$", re.I)
 
 
 def denies(text: str) -> bool:

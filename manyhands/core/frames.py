@@ -137,11 +137,18 @@ _DEED = re.compile(
     re.I,
 )
 
-# Nothing that follows is an order.
+# Nothing that follows is an order of one's own; what is broken or scrapped is a plan.
 NO_ORDER = re.compile(
     r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal"
     r"|better)"
-    r" world|in theory|if only (?!to\b|for\b))",
+    r" world|in theory|if only (?!to\b|for\b)"
+    r"|(?:my|the|that|this) (?:\w+ )?(?:habit|reasoning|idea|plan|thought|thinking|intention"
+    r"|routine|instinct|reflex|logic)\b.*, (?:so |and )?(?:(?:i'm|i am|i|i'll|let's|let me) )?"
+    r"(?:scrap|break|drop|ditch|bin|dump|discard|toss|trash|abandon|throw)(?:p?ing)? "
+    r"(?:it|that|this)(?: (?:out|away))?(?: (?:today|now|here|at once))?\W*$"
+    rf"|(?:please|kindly) [^,;:.!?\n]{{2,60}}, {NAME}\W*$"
+    rf"|(?:wait|stay|hold|halt|stop|hang on)\b[^,;:.!?\n]{{0,30}}, {NAME}\W*$"
+    rf"|(?!(?:i|i'll|let|we)\b)[^,;:.!?\n]{{2,60}}, {NAME},? please\W*$)",
     re.I,
 )
 # No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".

@@ -9,6 +9,7 @@ decide.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
@@ -30,7 +31,7 @@ from manyhands.core.answers import (
     numbered,
     quoted,
 )
-from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effect
+from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effects
 from manyhands.core.config import boolean
 from manyhands.core.env import (
     Action,
@@ -486,17 +487,15 @@ def read_skill(
         index: the number of the agent; a skill set may call other players as it sees them
             (`addressed`).
     """
+    effects = skills.words(row)
+    open_ = {skills.names[k]: effects[k] for k in np.flatnonzero(possible).tolist()}
+    text = without_effects(text, lambda: [*shown, *itertools.starmap(Choice, open_.items())])
     addressed = getattr(skills, "addressed", None) if index is not None else None
     idle = _idle(skills, row)
     if idle and (current is None or not possible[current]):
         current = skills.wait  # asleep, "go on" is to sleep on
-    effects = skills.words(row)
-    offers = {f"{skills.names[k]}: {effects[k]}": k for k in np.flatnonzero(possible).tolist()}
 
     def mean(plain: str) -> int | None:
-        plain = without_effects(plain, shown)
-        for offer, k in offers.items():
-            plain = plain.replace(normalise(offer), skills.names[k])
         if addressed is not None:
             plain = addressed(plain, index)
         found = skills.parse(plain, row, current)
@@ -509,11 +508,11 @@ def read_skill(
         except IllegalAction:
             return None
 
-    open_ = [skills.names[k] for k in np.flatnonzero(possible).tolist()]
     other = getattr(skills, "doing", None)
     doing = () if current is None or other is None else tuple(other(current))
+    near = list(open_)
     skill = _read(
-        text, skills.names, mean, current, me=me, near=open_, rest=skills.wait, doing=doing
+        text, skills.names, mean, current, me=me, near=near, rest=skills.wait, doing=doing
     )
     settle = getattr(skills, "settled", None)
     if settle is not None and skill != current:
@@ -532,13 +531,6 @@ def _idle(skills: SkillSet, row: np.ndarray) -> Container[int]:
     return found(row) if found is not None else ()
 
 
-def without_effects(plain: str, shown: Sequence[Choice]) -> str:
-    """A sentence in which the lines of choices are replaced by what is to be answered."""
-    for choice in shown:
-        plain = plain.replace(normalise(choice), choice.text)
-    return without_effect(plain, shown)
-
-
 def read_option(
     table: Sequence[str],
     text: Any,
@@ -547,9 +539,7 @@ def read_option(
     shown: Sequence[Choice] = (),
 ) -> int:
     """The option that an answer names: what `mean` makes of a sentence, or the `current` one."""
-    return _read(
-        text, table, lambda plain: mean(without_effects(plain, shown)), current, "option", 2
-    )
+    return _read(without_effects(text, lambda: shown), table, mean, current, "option", 2)
 
 
 def _nearest(words: str, names: Sequence[str], most: int) -> list[str]:

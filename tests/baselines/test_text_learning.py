@@ -614,6 +614,16 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
     assert "text" in ALGORITHMS
 
 
+def test_cloning_may_be_made_longer_before_play(kuhn, tmp_path):
+    few = dataclasses.replace(TINY, clone_updates=4, updates=0)
+    text(kuhn, few, tmp_path)
+    more = dataclasses.replace(few, clone_updates=6, relabel=1, updates=1)
+    card = text(kuhn, more, tmp_path, resume=True)
+    assert (card["cloned"], card["updates"]) == (6, 1)
+    with pytest.raises(TrainingError, match="settings"):
+        text(kuhn, dataclasses.replace(more, clone_updates=8), tmp_path, resume=True)
+
+
 def test_a_run_starts_from_the_clone_of_another(kuhn, tmp_path):
     few = dataclasses.replace(TINY, clone_updates=4, updates=0)
     text(kuhn, few, tmp_path / "clone")

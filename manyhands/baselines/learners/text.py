@@ -703,10 +703,12 @@ class TextLearner:
         known = {field.name: field.default for field in dataclasses.fields(TextConfig)}
         about["settings"] = {**known, **about["settings"]}
         for name, own in ours.items():
-            # A run may be made longer.
+            # A run may be made longer, its cloning until it has played.
             theirs, own = about[name], dict(own) if isinstance(own, dict) else own
             if isinstance(own, dict):
-                free = ("updates", "minutes_to_checkpoint")
+                free = {"updates", "minutes_to_checkpoint"}
+                if not about["update"]:
+                    free |= {"clone_updates", "relabel"}
                 own |= {k: theirs[k] for k in own if (k not in CLONING if clone else k in free)}
             if theirs != own:
                 raise TrainingError(
@@ -735,6 +737,8 @@ class TextLearner:
         self.history, self.means = about["history"], about["means"]
         self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]
         self._added = [Demonstration(*row) for row in about["added"]]
+        if self.cloned < self.config.clone_updates:
+            self._reference = None  # of a shorter clone
         if clone:
             self.begin_play()
 

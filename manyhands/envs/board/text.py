@@ -229,9 +229,7 @@ def parse(board: Board, text: Any, state: BoardState, agent: int) -> int:
         errors = []
         if board.falling and answer.kind != REASON and _LETTERED.fullmatch(answer.plain):
             raise _illegal(board, "columns have numbers, from the left")
-        # A line of the choices of a large board, with its effect.
-        effect = f": {_form(board).effect}"
-        readings = _readings(board, _HYPHENED.sub(r"\1\2", answer.plain.replace(effect, "")))
+        readings = _readings(board, _HYPHENED.sub(r"\1\2", answer.plain))
         for reading in readings:
             try:
                 if reading.values.get("mark", agent) != agent:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.answers import Answer, closest, decide, number, numbered
-from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import TIME, WAITING
@@ -663,8 +662,6 @@ class _Reader:
     def _worded(self, plain: str) -> int | None:
         """The action that a sentence names."""
         plain = FIGURE.sub("", plain)
-        if ": " in plain:
-            plain = without_effect(plain, offers(self.env, self.state, self.obs, self.legal))
         grammar = _grammar(self.env.craft, self.env.actions, self.env.agents)
         readings = self._readings(plain, grammar)
         said = frozenset(tokens(plain))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
-from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.grammar import Reading
 from manyhands.core.pronouns import before_it, named
@@ -147,8 +146,6 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
 
     def mean(answer: Answer) -> int | None:
         plain = " ".join(answer.plain.split()).rstrip(".")
-        if ":" in plain:
-            plain = without_effect(plain, cuisine.choices(state, agent, None))
         for action in open_:
             if plain == short_words(cuisine, facts, agent, action):
                 return action

@@ -11,7 +11,6 @@ import numpy as np
 
 from manyhands.core.answers import Answer, decide, instead
 from manyhands.core.bare import Remarks
-from manyhands.core.choices import Choice, without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.phrases import WAITING
@@ -635,11 +634,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
-        offered = None
-        if ": " in plain:  # with its effect
-            offered = {"offered": {name: name for name in known}}
-            lines = [Choice(name, effect) for name, (_, effect) in known.items()]
-            plain = without_effect(plain, lines)
+        offered = {"offered": {name: name for name in known}}
         if plain in known:
             return known[plain][0]
         mates = drones.agents[: drones.team]

@@ -13,7 +13,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from manyhands.core.answers import REASON, Answer, decide, instead, settled
-from manyhands.core.choices import without_effect
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import Reading
 from manyhands.envs.home import alfworld
@@ -108,8 +107,6 @@ def parse(home: Home, text: Any, state: HomeState, agent: int) -> int:
             _LABEL.sub("", answer.plain, count=1) if _LABEL.match(answer.plain) else answer.plain
         )
         plain = " ".join(plain.split()).rstrip(".")
-        if ":" in plain:
-            plain = without_effect(plain, home.choices(state, agent, None))
         for action in open_:
             if plain == short_words(home, facts, agent, action):
                 return action
