@@ -56,6 +56,11 @@ REFUSED = (
     "it is tempting to {}", "It's too early to {}", "the opponent: {}", "my rival's plan: {}",
     "example: {}", "I'd {} if I could", "I hesitate to {}", '{{"avoid": "{}"}}', "opposite of {}",
 )  # fmt: skip
+# Who says that of an offer's acceptance rejects the offer.
+REJECTS = (
+    "I won't {}", "don't {}", "do not {}", "not {}", "I refuse to {}", "ACTION: do not {}",
+    '{{"action": "not {}"}}', "I was about to {} but no",
+)  # fmt: skip
 
 
 @functools.cache
@@ -184,7 +189,10 @@ def framed(path: Path, every: bool = False) -> list[str]:
                 if said_aloud and template.startswith(("{}", "<answer>")):
                     continue  # whatever follows is said aloud
                 text = template.format(choice)
-                if read(env, state, agent, text) is not None:
+                found = read(env, state, agent, text)
+                rejects = choice.startswith("accept:") and template in REJECTS
+                other = read(env, state, agent, "reject") if rejects else None
+                if found not in (None, other):
                     wrong.append(f"{name}: {text!r}, expected a refusal")
     return wrong
 

@@ -146,15 +146,18 @@ def without_effects(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
     forms = {(form.text, form.effect) for choice in listed if (form := choice.form) is not None}
     lines = [(re.escape(choice.text), choice.effect) for choice in listed]
     lines += [(_PART.sub(_MEMBER, re.escape(form)), effect) for form, effect in sorted(forms)]
-    for name, effect in sorted(lines, key=lambda line: -len(line[1])):
+    ways = []  # (length of what is told, the name, what is told)
+    for name, effect in lines:
         parts = _BOUNDARY.split(" ".join(effect.split()))
         if not parts[0] or f": {parts[0].lower()}" not in plain:
             continue
-        ways = [re.escape("".join(parts[:n])) for n in range(len(parts), 0, -1)]
-        whole, *cut = (way.replace(r"\ ", r"\s+") for way in ways)
-        told = rf"{whole}(?![\w-])" + "".join(rf"|{way}{_CUT}" for way in cut)
-        name = name.replace(r"\ ", r"\s+")
-        text = re.sub(rf"(?<!\w)({name}['\"*`]*):\s+(?:{told})", r"\1", text, flags=re.I)
+        for n in range(1, len(parts) + 1):
+            told = "".join(parts[:n])
+            ends = r"(?![\w-])" if n == len(parts) else _CUT
+            ways.append((len(told), name, re.escape(told).replace(r"\ ", r"\s+") + ends))
+    for _, name, told in sorted(ways, reverse=True):
+        said = name.replace(r"\ ", r"[\s_-]+")
+        text = re.sub(rf"(?<!\w)({said}['\"*`]*):\s+{told}", r"\1", text, flags=re.I)
     return text
 
 

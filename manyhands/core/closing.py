@@ -51,6 +51,7 @@ _TURNED = re.compile(
 )
 _RESOLVED = re.compile(
     r"(?P<told>.*?)(?:[,;:.!]|\s[\u2013\u2014-]+|\u2014|,? but)\s+(?:but |so |and so |and )?"
+    r"(?!(?:no|nope|nah|not|yes|ok|okay)\W*\Z)"
     r"(?P<main>[^,;:.!\n(]*(?:\([^()\n]*\)[^,;:.!\n(]*|[.,]\d[^,;:.!\n(]*)*)[\s.!]*\Z"
 )
 
@@ -74,7 +75,8 @@ _INTRODUCES = re.compile(
     r"|\w+n't|cannot|avoid\w*|except|forbid\w*|illegal|impossible|worst|worse|wrong|bad|mistake"
     r"|stupid|dumb|terrible|blocked|taken|occupied|refus\w+|reject\w*|options?|choices?"
     r"|alternativ\w+|ideas?|plans?|hint|advice|rules?|text|note|message|motto|quote|question|test"
-    r"|trap|tempt\w*|hesitat\w*|reluct\w*|doubt\w*|jok\w+|kidding|sarcas\w+|iron\w+|ly?ing|lies|would|could|should|might|may|maybe"
+    r"|trap|tempt\w*|hesitat\w*|reluct\w*|doubt\w*|jok\w+|kidding|sarcas\w+|iron\w+|ly?ing"
+    r"|lies|would|could|should|might|may|maybe"
     r"|perhaps|possib\w+|or|either|than|rather|instead|then|next|(?<!comes )(?<!come )(?<!matter )"
     r"(?<!matters )first|second|third|finally|pledge"
     r"|promise|claim|offer|say|call(?:ed)?|means?|meant|was|were|did|had|used|usually|often"

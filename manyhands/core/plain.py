@@ -90,8 +90,8 @@ _DO_THIS = re.compile(
 
 
 def clearly(text: str) -> str:
-    """An answer with "now" for "right now" where "right" is no direction, and without "I'll do
-    this:"."""
+    """An answer with "now" for "right now" where "right" is no direction, without "I'll do this:",
+    and with "go" where a direction is the verb: "I'll east"."""
 
     def told(found: re.Match[str]) -> str:
         before = found["before"] or ""
@@ -99,7 +99,13 @@ def clearly(text: str) -> str:
             return found[0]
         return f"{before}now"
 
-    return _RIGHT_NOW.sub(told, _GOES_NOTHING.sub("here goes", _DO_THIS.sub("", text)))
+    text = _GO.sub(r"\1 go \2", _GOES_NOTHING.sub("here goes", _DO_THIS.sub("", text)))
+    return _RIGHT_NOW.sub(told, text)
+
+
+_GO = re.compile(
+    r"\b(i'll|i will|i shall) ((?:north|south|east|west)\b|(?:up|down)(?=\W*(?:[.,;!\n]|$)))", re.I
+)
 
 
 # Who speaks, and what it does beside speaking: "Player: north", "*thinks* north".

@@ -55,6 +55,7 @@ LINES = [
         ("never east: step to (2, 1), unless chef_1 enters it, no", "never east, no"),
         ('{"action": "east: step to (2, 1)"}', '{"action": "east"}'),
         ("not offer 12: any whole price from 0 to 30", "not offer 12"),
+        ("offer_12: you gain 28", "offer_12"),
         ("no offer 12: you gain 28, ever", "no offer 12, ever"),
     ],
 )

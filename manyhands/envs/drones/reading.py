@@ -307,6 +307,7 @@ _PHRASES: dict[str, list[str]] = {
         f"[({_GO}|take|fill|claim|occupy)] {_SOME} [(to|into|for|toward|towards)] slot {{n}} [.] "
         "(that's|that is|it's|it is|which is) (mine|my (own|place|slot|spot|position))",
         "slot {n} is mine",
+        "(i'll|i will) slot {n}",
         f"{_GO} {_SOME} [to] [(place|spot|point|position)] where slot {{n}} "
         "(is|be|belong|will be|sit|lie) [at goal]",
         f"({_GO} {_SOME} (to|into|for|toward|towards)|take [up]|fill|occupy|claim|hold) "
@@ -601,7 +602,7 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Gra
     kinds = _OF_TASK[task] if actions not in ("rotors", "ctbr") else ("hover", "climb", "sink")
     phrases = {
         kind: [line.replace("THIS SHAPE", shape) for line in _PHRASES[kind]] for kind in kinds
-    } | {"offered": ["{offered}"]}
+    }
     for kind in _WITH_AN_END.intersection(phrases) if task == "pursuit" else ():
         phrases[kind] = [f"({'|'.join(phrases[kind])}) {_END}"]
     if actions != "moves":
@@ -614,7 +615,7 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Gra
         for kind, lines in _SHORT.items()
         if kind in kinds
     }
-    return Grammar(phrases, {**_SLOTS, "mate": called, "offered": {}}, short=short)
+    return Grammar(phrases, {**_SLOTS, "mate": called}, short=short)
 
 
 def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
@@ -634,7 +635,6 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
 
     def mean(answer: Answer) -> Any:
         plain = " ".join(answer.plain.split()).rstrip(".")
-        offered = {"offered": {name: name for name in known}}
         if plain in known:
             return known[plain][0]
         mates = drones.agents[: drones.team]
@@ -653,7 +653,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
                 return _four(drones, numbers, refuse)
         found: dict[str, None] = {}
         plain = _IDIOM.sub("", _without_places(drones, state, plain))
-        for reading in grammar.read(plain, offered):
+        for reading in grammar.read(plain):
             name = _move(reading, agent)
             if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
                 raise refuse(f"what you name is not {name} of you")
@@ -733,8 +733,6 @@ def _without_places(drones: Drones, state: DronesState, plain: str) -> str:
 def _move(reading: Reading, agent: int) -> str:
     """The name of a move that a reading means, said by an agent, whose slot has its number."""
     meaning, values = reading
-    if meaning == "offered":
-        return str(values["offered"])
     if meaning == "slot":
         return f"slot {values.get('n', values.get('ordinal'))}"
     if meaning == "own slot":
