@@ -435,12 +435,14 @@ def test_thoughts_of_a_teacher_are_learned_before_its_answer():
         numbers = re.findall(r"([a-z]+) (\d+) (\d+)", held)
         assert sorted(good for good, _, _ in numbers) == sorted(env.scenario.goods)
         owned = {good: (int(own), int(most)) for good, own, most in numbers}
-        found = re.fullmatch(r"(\d+) (\w+) for (\d+) (\w+) at most\.", exchange)
-        limit, give, most, want = found.groups()
+        found = re.fullmatch(r"(\w+) (\d+) (\w+) (\d+) at most; (.*) yes\.", exchange)
+        give, limit, want, most, sizes = found.groups()
         assert int(limit) <= owned[give][0] and int(most) == owned[want][1]
+        tried = [re.fullmatch(rf"{give} (\d+) {want} (\d+)", size) for size in sizes.split(" no, ")]
+        fits = [int(t[1]) <= int(limit) and int(t[2]) <= int(most) for t in tried]
+        assert fits == [False] * (len(tried) - 1) + [True]
         offered = re.search(rf"offer (\d+) {give} for (\d+) {want}$", action)
-        assert int(offered[1]) <= int(limit)
-        assert int(offered[2]) <= int(most)
+        assert offered.groups() == tried[-1].groups()
     # What wandering says aloud is nothing that the teacher meant.
     assert not any("SAY:" in lesson.answer for lesson in lessons)
 
