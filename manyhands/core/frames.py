@@ -148,7 +148,8 @@ NO_ORDER = re.compile(
     r"(?:it|that|this)(?: (?:out|away))?(?: (?:today|now|here|at once))?\W*$"
     rf"|(?:please|kindly) [^,;:.!?\n]{{2,60}}, {NAME}\W*$"
     rf"|(?:wait|stay|hold|halt|stop|hang on)\b[^,;:.!?\n]{{0,30}}, {NAME}\W*$"
-    rf"|(?!(?:i|i'll|let|we)\b)[^,;:.!?\n]{{2,60}}, {NAME},? please\W*$)",
+    rf"|(?!(?:i|i'll|let|we)\b)[^,;:.!?\n]{{2,60}}, {NAME},? please\W*$"
+    rf"|(?:{NAME}|partner|team-?mate|mate|friend), please (?:request|ask for)\b)",
     re.I,
 )
 # No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".

@@ -488,6 +488,8 @@ def read_skill(
             (`addressed`).
     """
     effects = skills.words(row)
+    if isinstance(text, str):  # "I don't dare to step: go north" has no order behind its colon
+        text = text.replace(f"to {STEP}", "to ")
     open_ = {skills.names[k]: effects[k] for k in np.flatnonzero(possible).tolist()}
     text = without_effects(text, lambda: [*shown, *itertools.starmap(Choice, open_.items())])
     addressed = getattr(skills, "addressed", None) if index is not None else None
