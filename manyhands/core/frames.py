@@ -149,7 +149,13 @@ NO_ORDER = re.compile(
     rf"|(?:please|kindly) [^,;:.!?\n]{{2,60}}, {NAME}\W*$"
     rf"|(?:wait|stay|hold|halt|stop|hang on)\b[^,;:.!?\n]{{0,30}}, {NAME}\W*$"
     rf"|(?!(?:i|i'll|let|we)\b)[^,;:.!?\n]{{2,60}}, {NAME},? please\W*$"
-    rf"|(?:{NAME}|partner|team-?mate|mate|friend), please (?:request|ask for)\b)",
+    rf"|(?:{NAME}|partner|team-?mate|mate|friend), please (?:request|ask for)\b"
+    # one of several, or what others are said to do
+    r"|(?:(?:there are|there're|i see|i have|we have|i've got|of) )?(?:the )?(?:two|three|four|five"
+    r"|several|some|many|various|a few|both|a couple of) (?:\w+ )?(?:things|ways|moves|options"
+    r"|actions|choices|possibilities|paths|plans|ideas)\b[^:.!?\n]{0,40}:[^.!?\n]*[.!\s]*$"
+    r"|(?:here(?:'s| is) )?(?:what|how) (?!i\b|i'|we\b|the plan)(?:the )?\w+ \w+:[^.!?\n]*[.!\s]*$"
+    r"|(?:rumou?r|legend|word) has it\b)",
     re.I,
 )
 # No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".

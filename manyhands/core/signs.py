@@ -86,6 +86,8 @@ NO_NOTE = _any(
     *(_NO, _BAD, _POOR, _PEOPLE, _PAST, _IDEAS, _REGRET, _ASKED, _EXCEPT, _EARLIER, _SHUT),
     r"none without avoid you your partner opponent player chef done may can when once while after",
     r"before make thoughts? just only which option plan fallback [a-z]+[_\s]\d{1,2}",
+    r"forbidden nah later mate team-?mate everyone",
+    also=r"next (?:turn|step|time|round|move|game)|too (?:slow|late|early|risky|far|costly|weak)",
 )
 # What takes the good of an action away.
 NO_HELP = _any(
@@ -128,6 +130,10 @@ _DOUBTS = "|".join(
         *_DOUBT.split(),
         "not sure",
         "no idea",
+        r"nah(?=\W*$)",
+        "(?:one|some) ?day",
+        "given (?:a|the|half a) chance",
+        "(?:please|pls) confirm",
         "never ?mind",
         "by the time",
         "(?:perfect|ideal) world",
