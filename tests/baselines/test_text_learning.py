@@ -616,6 +616,12 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
     assert "text" in ALGORITHMS
 
 
+def test_an_answer_that_is_too_long_to_be_learned_is_told(kuhn, tmp_path, monkeypatch):
+    monkeypatch.setattr("manyhands.baselines.learners.text.LONGEST", 1)
+    with pytest.raises(ConfigError, match="fewer than 1 can be learned"):
+        text(kuhn, dataclasses.replace(TINY, clone_updates=1, updates=0), tmp_path)
+
+
 def test_cloning_may_be_made_longer_before_play(kuhn, tmp_path):
     few = dataclasses.replace(TINY, clone_updates=4, updates=0)
     text(kuhn, few, tmp_path)

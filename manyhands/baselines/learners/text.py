@@ -302,10 +302,19 @@ class TextLearner:
         self._state = losses.OPTIMISER.init(self.model.params)
 
     def lessons(self) -> list[Pairs]:
-        """The demonstrations of each game, equal ones together."""
+        """The demonstrations of each game, equal ones together.
+
+        Raises:
+            ConfigError: a teacher's answer is too long; cut short it would lose its action.
+        """
         rows: dict[str, list[Any]] = defaultdict(list)
         for lesson in self._demonstrations + self._added:
             question = self.model.question(lesson.system, lesson.prompt)
+            if (length := len(self.model.tokens(lesson.answer))) >= LONGEST:
+                raise ConfigError(
+                    f"a teacher's answer has {length} tokens, {lesson.answer!r}; fewer than "
+                    f"{LONGEST} can be learned: choose teachers that say less, or another `tokens`"
+                )
             rows[lesson.game].append((question, self.model.answer_tokens(lesson.answer), (1.0,)))
         return [paired(own) for own in rows.values()]
 

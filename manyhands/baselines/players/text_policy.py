@@ -40,7 +40,7 @@ from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-1"
 CONTEXT = 768  # tokens of the system message and the prompt that are read, counted from their end
-LONGEST = 32  # tokens of an answer
+LONGEST = 64  # tokens of an answer
 _CHOICES = 64  # the most choices whose probabilities are computed
 _DRAFTS = 8  # answers that are written where there are more, until one is legal
 _BLOCK = 32  # prompts that are read at once
