@@ -4,19 +4,20 @@
 
 Connect Four: `search` with several numbers of simulations against `random`, against `solver` at
 several depths, and against itself with four times as many simulations; seats change from game to
-game. Kitchen (cramped_room, random starts): a searching chef with a greedy one, whom its model
-expects, beside two greedy chefs from the same starts. Intervals are 1.96 standard errors of the
-mean over episodes. All figures go to `benchmarks/results/search.json`; its part
-`kitchen_undiscounted` is of a run with a horizon of 30 steps and no discount. What is in the file
-was made by two commands, with the options `--episodes 32 --most 400 --cooks 0` (stopped after six
-rows), and `--episodes 0 --cooks 16 --simulations 6`; then `--episodes 64 --cooks 0 --rows 8 9 11`,
-`--episodes 64 --cooks 0 --rows 15`, and `--episodes 32 --cooks 0 --rows 18`. Rows that were not
-asked for stay, and `machine` is that of the last command.
+game. Kitchen (random starts): a searching chef with a greedy one, whom its model expects, beside
+two greedy chefs from the same starts. Intervals are 1.96 standard errors of the mean over episodes.
+All figures go to `benchmarks/results/search.json`; its part `kitchen_undiscounted` is of a run with
+a horizon of 30 steps and no discount. What is in the file was made by the options `--episodes 32
+--most 400 --cooks 0` (stopped after six rows), and `--episodes 0 --cooks 16 --simulations 6`; then
+`--episodes 64 --cooks 0 --rows 8 9 11`, `--episodes 64 --cooks 0 --rows 15`, `--episodes 32
+--cooks 0 --rows 18`, and `--episodes 0 --layouts asymmetric_advantages counter_circuit --steps 200
+--simulations 6`. Rows that were not asked for stay, and `machine` is that of the last command.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from pathlib import Path
@@ -70,12 +71,15 @@ def board(simulations: int, value: str, other: str, episodes: int, seed: int) ->
     }
 
 
-def kitchen(seat: str, partner: str, episodes: int, seed: int, steps: int) -> dict[str, Any]:
+def kitchen(
+    layout: str, seat: str, partner: str, episodes: int, seed: int, steps: int
+) -> dict[str, Any]:
     """Episodes of two chefs."""
     began = time.perf_counter()
-    env = manyhands.make("kitchen", layout="cramped_room", starts="random", max_steps=steps)
+    env = manyhands.make("kitchen", layout=layout, starts="random", max_steps=steps)
     result = manyhands.play(env, [seat, partner], episodes, seed, progress=False)
     return {
+        "layout": layout,
         "seat": seat,
         "partner": partner,
         "episodes": episodes,
@@ -92,6 +96,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1600, help="skip rows with more simulations")
     parser.add_argument("--rows", type=int, nargs="*", help="numbers of rows of Connect Four")
     parser.add_argument("--cooks", type=int, default=16, help="episodes of the kitchen a row")
+    parser.add_argument("--layouts", nargs="*", default=["cramped_room"], help="kitchens")
     parser.add_argument("--steps", type=int, default=100, help="of an episode of the kitchen")
     parser.add_argument("--simulations", type=int, nargs="*", default=[6, 12])
     parser.add_argument("--horizon", type=int, default=60)
@@ -100,6 +105,7 @@ def main() -> None:
     options = parser.parse_args()
     known = json.loads(options.out.read_text()) if options.out.exists() else {}
     before = known.get("connect_four", {}).get("rows", [])
+    cooked = known.get("kitchen", {}).get("rows", [])
     rows, cooks = [], []
 
     def keep() -> None:
@@ -109,7 +115,12 @@ def main() -> None:
             table = list(found.values())
             known["connect_four"] = {"machine": began, "seed": options.seed, "rows": table}
         if cooks:
-            known["kitchen"] = {"machine": began, "seed": options.seed, "rows": cooks}
+            same = {
+                tuple(row[part] for part in ("layout", "steps", "seat", "partner")): row
+                for row in (*cooked, *cooks)
+            }
+            table = list(same.values())
+            known["kitchen"] = {"machine": began, "seed": options.seed, "rows": table}
         save(options.out, **known)
 
     began = machine()
@@ -121,9 +132,10 @@ def main() -> None:
             keep()
     if options.cooks:
         seats = [KITCHEN.format(n, options.horizon) for n in options.simulations]
-        for seat in ("greedy", *seats):
-            cooks.append(kitchen(seat, "greedy", options.cooks, options.seed, options.steps))
-            print(cooks[-1], flush=True)
+        for layout, seat in itertools.product(options.layouts, ("greedy", *seats)):
+            row = kitchen(layout, seat, "greedy", options.cooks, options.seed, options.steps)
+            cooks.append(row)
+            print(row, flush=True)
             keep()
     report(
         "Connect Four",
@@ -141,9 +153,10 @@ def main() -> None:
     )
     report(
         "Kitchen",
-        ["seat", "partner", "return", "seconds"],
+        ["layout", "seat", "partner", "return", "seconds"],
         [
             [
+                row["layout"],
                 row["seat"],
                 row["partner"],
                 f"{row['return']['mean']:.1f} ± {row['return']['interval']:.1f}",
