@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from manyhands.core.idioms import without_idioms
+
 _SPELT = tuple(
     (re.compile(pattern, re.I), words)
     for pattern, words in (
@@ -22,13 +24,33 @@ _SPELT = tuple(
         (r"\bthats\b", "that's"),
         (r"(?<=\ba )sec\b", "second"),
         (r"\b(?:a|one) (?:single|plain|simple|mere) (?=(?:cell|step|square|field|row)\b)", "one "),
-        (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch)\b)", "and "),
+        (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)", "and "),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
         (
             r"(?<=[a-z] )2 (?=(?:get|grab|see|find|fetch|cook|take|the|make|help|pick|reach)\b)",
             "to ",
         ),
-        (r"\b(?:cuz|cos|coz|bc)\b", "because"),
+        (r"\b(?:cuz|cos|coz|bc)\b|\bseeing (?:as|that)\b", "because"),
+        (
+            r"(?<=[\w,] )'?cause (?=(?:i|i'm|we|he|he's|she|it|it's|they|there|that|the|my|\w+_\d+)\b)",
+            "because ",
+        ),
+        (r"\b(noth|someth|anyth|everyth)in\b'?", r"\1ing"),
+        (r"\boutta\b", "out of"),
+        (r"\b(?:the )?(?:whole|entire) (?=[a-z])", "the "),
+        (r"\b(?:one|a single|a) pace\b", "one step"),
+        (
+            r"\b(?:have|take) (?:a|another|one) (?:good |quick |proper |long |better )?look (?=around|about)",
+            "look ",
+        ),
+        (r"\b(?:back|right|straight|on)? ?over to (?=\w)", "to "),
+        (r"\bmy (?:legs|feet|wheels|wings|rotors) (?:carry|take|bring|lead) me (?=\w)", "I go "),
+        (
+            r"\b(choose|pick|take|select|go (?:with|for)|settle (?:on|for)) the (?:first|second|third"
+            r"|fourth|fifth|last|middle|top|bottom|former|latter)(?: (?:one|option|choice))?"
+            r"(?:,|:|\s[\u2013\u2014-])\s(?=[a-z])",
+            r"\1 ",
+        ),
         (
             r"\bthe right (?=(?:move|call|choice|option|action|play|decision|thing|answer)\b)",
             "the best ",
@@ -67,8 +89,8 @@ _BAR = re.compile(
     r"\s*\|\s*(?=(?:reason(?:ing)?|rationale|explanation|because|justification)\b)", re.I
 )
 _CLOSES = re.compile(
-    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby)"
-    r"[.!\s]*$",
+    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby|ta|pls"
+    r"|plz)[.!\s]*$",
     re.I,
 )
 
@@ -100,7 +122,7 @@ def clearly(text: str) -> str:
         return f"{before}now"
 
     text = _GO.sub(r"\1 go \2", _GOES_NOTHING.sub("here goes", _DO_THIS.sub("", text)))
-    return _RIGHT_NOW.sub(told, text)
+    return without_idioms(_RIGHT_NOW.sub(told, text))
 
 
 _GO = re.compile(

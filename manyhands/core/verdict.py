@@ -235,8 +235,8 @@ _CORRECTED = re.compile(
     r"(?:\b(?:no,? wait|wait,? no|hm+,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
     r"|on second thoughts?|correction|(?:uh+,? |oh,? |no,? )sorry|sorry,? no|no, i mean|i meant"
     r"|wait,? actually|actually,? (?:no|wait|scratch that|scrap that)|no,? actually)\b"
-    r"|\.\.\.+ ?(?:no|nah)(?=,))"
-    r"[\s,;:.!\u2026\u2013\u2014-]*(?P<main>\w.*)\Z",
+    r"|\.\.+ ?(?:no|nope|nah)(?=,))"
+    r"[\s,;:.!\u2026\u2013\u2014-]*(?P<main>[\w(].*)\Z",
     re.I | re.S,
 )
 

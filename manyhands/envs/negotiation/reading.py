@@ -66,7 +66,7 @@ _LEADS_TO_WORDS = re.compile(
     r"\W*(?:(?:so|ok|okay|well|now|then)\b[\s,]*)*(?:(?:(?:i|we|i'll|i will|i shall|let me|let's"
     r"|i want to"
     r"|i'd like to|i'm going to|i just|i'll just|i kindly|i go|go)\s+(?:will |just |kindly "
-    r"|simply )?)?"
+    r"|simply |(?:settle on|go with|go for|choose|pick|opt for) [^\".;:!?\n]{1,30} and )?)?"
     r"(?:say|tell|ask|answer|reply|respond|remind|message|send|broadcast|speak|use|with|choose"
     r"|pick)\b"
     r"[^.;:!?\n\"]{0,40}?|(?:my )?(?:msg|message|reply|answer|words?|choice|move|phrase)"
@@ -77,6 +77,14 @@ _QUOTES = re.compile(
     r'(?P<lead>[^"\n]{1,60}?)"(?P<said>[^"\n]{3,60})"\W{0,3}'
     r"\b(?:as|since|because|which|to|so that|so"
     r'|in order to|hoping)\b (?P<why>[^"\n]{3,160})'
+)
+# A sentence around a phrase: "A friendly "thank you" is what I say now".
+_IS_SAID = re.compile(
+    r'\W*(?:(?:a|an|my|one|just)(?: \w+){0,2} "(?P<first>[^"\n]{3,60})" is (?:what|all) i(?:\'ll| will)?'
+    r" (?:say|send|answer|reply)(?: now| today| here| this time| this round| to (?:all|them|everyone))*"
+    r"|(?:what|all|the \w+) (?:the others?|they|he|she|everyone|you|[a-z]+_\d+)"
+    r"(?:'ll| will| shall)?(?: gets?(?: to)?)? (?:hears?|reads?|gets?)(?: from me)?(?: now| today)? is"
+    r':? "(?P<last>[^"\n]{3,60})(?:"|\Z))(?:, (?P<why>[^"\n]{3,60}))?\W*'
 )
 _SO_SAYS = re.compile(r"(?P<why>[^.;:!?\n\"]{3,100}),? so (?=i |i'll )")
 _DENIED = re.compile(r"\b(?:not|never|\w+n't|no|instead|if|avoid|would|could|or)\b", re.I)
@@ -328,6 +336,19 @@ class _Reader:
             (p for p in self.env.phrases if answers.normalise(p).strip(".!?") == said), None
         )
 
+    def phrase_presented(self, text: str) -> str | None:
+        """The phrase of the game that an answer presents as what it says, in a sentence around it:
+        "A friendly "thank you" is what I say now"."""
+        found = _IS_SAID.fullmatch(
+            answers.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
+        )
+        if found is None or (found["why"] and not is_reason(found["why"])):
+            return None
+        said = (found["first"] or found["last"]).strip(" .!?,")
+        return next(
+            (p for p in self.env.phrases if answers.normalise(p).strip(".!?") == said), None
+        )
+
     def concluding(self, lead: str) -> str:
         """What leads to words to say, without the reason before it, where talk is all there is to
         do: "I want a fair split, so I say: "."""
@@ -349,7 +370,11 @@ class _Reader:
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
             return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
         if self.env.chat is not None and answer.kind != answers.REASON:
-            phrase = self.phrase(answer.text) or self.phrase_with_reason(answer.text)
+            phrase = (
+                self.phrase(answer.text)
+                or self.phrase_with_reason(answer.text)
+                or self.phrase_presented(answer.text)
+            )
             if phrase is not None and (
                 self.seen.phase == TALK
                 or ("offer_by" in self.seen.at and not self.seen.marked("offer_by"))
