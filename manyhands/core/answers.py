@@ -188,7 +188,11 @@ def _meaning(
             action = _explained(rest, mean, calm, _ASIDES)
         if action is None:
             action = _remarked(answer, mean, calm, remarks)
-        return _decided(answer, mean, calm) if action is None else action
+        if action is None:
+            action = _decided(answer, mean, calm)
+        if action is None and (said := plainly(answer.text)) != answer.text:
+            action = _decided(_answer(said, answer.kind), mean, calm)
+        return action
     closed: IllegalAction | None = None
     for tier in answer.ways:
         found: list[Any] = []

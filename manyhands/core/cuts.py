@@ -443,6 +443,34 @@ CUTS = (
         unless=(_TRADES,),
         clause=Clause("", later=True),
     ),
+    # "I bet 1 and keep a straight face": nothing of it is another action.
+    _Cut(
+        re.compile(
+            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?),? and (?:just )?"
+            r"(?P<reason>(?!(?:then|not|i|if|or|later|next)\b)[a-z]+ [^;:!?\n]{2,80})",
+            re.I,
+        ),
+        unless=(NO_NOTE, IN_TIME, _TRADES),
+        clause=Clause("", strict=True),
+    ),
+    # "I stay where I am until the field sorts itself out".
+    _Cut(
+        re.compile(
+            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?),? (?:while|until|till) "
+            rf"(?P<reason>(?:{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)|the other \w+"
+            r"|he|she|they|everyone|everybody|things?|it|that) [^;:!?\n]{2,80})",
+            re.I,
+        ),
+        unless=(_TRADES,),
+        clause=Clause("", strict=True),
+    ),
+    # "Into the hall I walk, without picking a chair yet".
+    _Cut(
+        re.compile(
+            r"(?P<main>[^,;:.!?\n]+), without (?P<reason>[a-z]+ing [^,;:.!?\n]{2,60})[.!]*", re.I
+        ),
+        clause=Clause("", strict=True, outcome=True),
+    ),
     # "My card decides: I bet"; "the old man: I bet" tells who says it.
     _Cut(
         re.compile(

@@ -66,7 +66,7 @@ gut (?:feeling|call|instinct)|going with my gut|going on instinct|call it (?:a h
 _CLOSING = r"""
 (?:and |then |and then )(?:let's |we'll |i'll |we |let us )?(?:see|regroup|breathe|relax|go from there|take it from there)
 and (?:fast|quick|quickly|now|how|nothing else|nothing more|nothing but that)
-(?:too |way )?easy|feeling (?:lucky|generous|brave|bold|cautious|greedy|good|confident|nice|frisky|safe)(?: today| now)?
+(?:too |way )?easy|then|feeling (?:lucky|generous|brave|bold|cautious|greedy|good|confident|nice|frisky|safe)(?: today| now)?
 before (?:it|this|that|things?|(?:his|her|their|the|that|this|these|those) [a-z]+(?: of (?:his|hers|theirs|mine))?) (?:gets?|grows?|becomes?|turns?) (?:any |even |too )?(?:[a-z]+er|more [a-z]+|worse|ugly|big|late|out of hand)
 with (?:this|that|it|the|all this|all that)(?: (?:thing|stuff|lot|load))?
 (?:that's|this is) (?:my|our|the) (?:offer|bid|move|choice|answer|decision|pick|call|play|final answer|final offer|action)(?: for now| then)?

@@ -23,7 +23,29 @@ _SPELT = tuple(
         (r"\bur\b", "your"),
         (r"\bthats\b", "that's"),
         (r"(?<=\ba )sec\b", "second"),
-        (r"\b(?:a|one) (?:single|plain|simple|mere) (?=(?:cell|step|square|field|row)\b)", "one "),
+        (
+            r"\b(?:a|one)(?: (?:single|plain|simple|mere|little|small))+ (?=(?:cell|step|square|field|row)\b)",
+            "one ",
+        ),
+        (r"\b(?:sit|hang)(ting|ing)? (?:tight|back)\b|\bstand(ing)? still\b|\bstay(ing)? put\b", "wait"),
+        (r"\bmake (?:a beeline|straight|tracks) (?:for|to)\b", "go to"),
+        (r"\bmaking (?:a beeline|straight|tracks) (?:for|to)\b", "going to"),
+        (r"\bit is for me\b", "it is"),
+        (r"\bfor (?:this|the|one|a) (?:half|single|short|brief) (?:second|moment|step)\b", "for now"),
+        (r"\bfor this one (?=step|turn)", "for this "),
+        (r"\bthis time a?round\b", "this time"),
+        (r"\bI can afford to (?=[a-z])", "I'll "),
+        (
+            r"\b(I'll|I will|I'm going to|let me) (?:be \w+|play it \w+|go ahead|keep (?:it|things) \w+"
+            r"|take (?:a|the|my) (?:chance|risk|gamble|shot)|bite the bullet|do my (?:bit|part|job)"
+            r"|follow (?:suit|the plan)|stick to (?:the|my) plan) and (?=[a-z])",
+            r"\1 ",
+        ),
+        (
+            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|hurry|trot|stroll|wander|march)"
+            r"(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
+            r"go\1 ",
+        ),
         (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)", "and "),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
         (
@@ -43,7 +65,9 @@ _SPELT = tuple(
             r"\b(?:have|take) (?:a|another|one) (?:good |quick |proper |long |better )?look (?=around|about)",
             "look ",
         ),
-        (r"\b(?:back|right|straight|on)? ?over to (?=\w)", "to "),
+        (r"\b(?:(?:back|right|straight|on) )?over to (?=\w)", "to "),
+        (r"(?:^|(?<=[.;:!] ))off to (?=\w)", "going to "),
+        (r", please(?=[:;])", ""),
         (r"\bmy (?:legs|feet|wheels|wings|rotors) (?:carry|take|bring|lead) me (?=\w)", "I go "),
         (
             r"\b(choose|pick|take|select|go (?:with|for)|settle (?:on|for)) the (?:first|second|third"

@@ -114,6 +114,13 @@ _SUBORDINATE = re.compile(
 # "My friend told me his plan"; "chef_1 is slow", behind which an order is for him.
 _HEARD = re.compile(r"\b(?:told|tells?|asked|asks?|advised) (?:me|us)\b|\b(?:says?|said)\b", re.I)
 _OF_ANOTHER = re.compile(rf"\W*(?:{NAME}|he|she|they)\b", re.I)
+# "Why trail after B?" asks nothing.
+_RHETORICAL = re.compile(
+    r"\W*(?:so )?(?:why (?:not|on earth|bother|even)?\b(?! (?:would|did|does|do|is|was|has|are|should|not)\b)"
+    r"|what(?:'s| is) (?:the (?:point|use|harm|rush|hurry)|not to like)|who (?:cares|needs|minds|knows)\b)"
+    r"[^?]*\?\W*",
+    re.I,
+)
 # A question to which the next sentence may be the answer, rather than the decision.
 _ASKS = re.compile(
     rf"\b(?:where|which|what|who|how|why|you|your|he|she|they|his|her|their|{NAME}"
@@ -130,13 +137,17 @@ _LEAD = (
 )
 _WILL = (
     r"(?:i'll|i will|i shall|i'm|i am|i|we'll|let me|let's|let us"
-    r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order)"
+    r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order|offer|proposal"
+    r"|bid|claim|price)"
     r"|the (?:move|action|choice|answer) i (?:take|make|pick|choose))\b"
 )
 _STRONG = re.compile(
-    rf"{_LEAD}{_WILL}(?! (?:would|could|might|may|should)\b)"
+    rf"{_LEAD}(?:no [a-z]+ing,\s+|(?:i )?(?:guess|think|suppose|reckon|figure|believe) (?=i'll|i will|i'm))?"
+    rf"{_WILL}(?! (?:would|could|might|may|should)\b)"
+    r"|\W*(?:no [a-z]+ing,\s+)?(?:my \w+ (?:lands?|goes|falls?|drops?|moves?) |off to |[a-z]{2,}ing )"
+    r"|\W*[a-z][^,;:.!?]{1,60} (?:for now|right now|this (?:step|turn|time)|for this (?:step|turn|round))\W*\Z"
     r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
-    r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is\W*\Z"
+    r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is(?: for me)?\W*\Z"
     r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
     r"|option|play|action))?(?: (?:here|now|for me))? is to\b",
     re.I,
@@ -146,6 +157,33 @@ _SO = re.compile(
     r"(?!\w+ (?:would|could|might|may|should)\b)",
     re.I,
 )
+# An own clause at the end of a sentence, behind what is told: "..., so I'm passing", "...: I bet".
+_OWN_CLAUSE = re.compile(
+    r"(?P<told>[^?\n]*[^\s,;:.!?])(?:,?\s+(?:and\s+)?(?P<so>so|hence|thus|therefore)\s+"
+    r"|(?P<sign>[;:]|\s+[\u2013\u2014-]+)\s+(?:and |so |and so |which is why )?)"
+    r"(?P<main>(?:(?:i'll|i will|i'm|i am|i|we'll|let me|let's|let us)"
+    r"(?! (?:would|could|might|may|should|can)\b)\s[^?;:]*"
+    r"|[^,;:.!?]{1,40} it is(?: for me)?[.!]*))\Z",
+    re.I,
+)
+# What is told so, is of another time, a plan or a condition, or announces what somebody says.
+_NOT_SO = re.compile(
+    r"\b(?:if|unless|whether|last (?:time|turn|round|game|hand|step)|yesterday|earlier|previously|back then"
+    r"|used to|never ?mind|next (?:time|turn|round|step)|tomorrow)\b",
+    re.I,
+)
+_ANNOUNCES = re.compile(
+    r"\A\W*(?:what|how|who|where|why|when|here|this|that|there|the (?:one|thing|way|plan|idea)|my \w+\W*\Z"
+    r"|no|not|never)\b|\b(?:does|do|did|is|was|are|be|of|to|for|with|by)\W*\Z",
+    re.I,
+)
+_SPOKEN = re.compile(
+    r"\b(?:you\w*|plans?|ideas?|messages?|words?|answers?|repl(?:y|ies)|mottos?|rules?|texts?|notes?|hints?"
+    r"|advice|orders?|lines?|quotes?|thoughts?|says?|saying|tells?|writes?|examples?|option\w*|would|could"
+    r"|should|never)\b",
+    re.I,
+)
+_LEAST = 4  # words that tell something, before a colon
 _ARGUED = re.compile(
     rf"{_LEAD}(?:since|because|as|given that|now that)\b[^.;:!?]*,\s+{_WILL}", re.I
 )
@@ -394,9 +432,10 @@ def _final(before: list[str], last: str, corrected: bool = False) -> Iterator[Ve
         return
     if before:
         nearest = before[-1]
-        strong = _STRONG.match(last) and _STOPPED.search(nearest)
+        strong_own = _STRONG.match(last)
+        strong = strong_own and _STOPPED.search(nearest)
         if (
-            nearest.endswith("?")
+            (nearest.endswith("?") and not (strong_own and _RHETORICAL.fullmatch(nearest)))
             or (_LEADS.search(nearest) and not strong)
             or _HEARD.search(nearest)
             or (_SUBORDINATE.match(nearest) and not _ENDED.search(nearest))
@@ -423,6 +462,9 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
     """The last clause of a sentence, or its first ones."""
     if before or len(last) > _MOST_CLAUSES or "?" in last or _framed(last):
         return
+    own = _own_clause(last)
+    if own is not None:
+        yield own
     found = _TOLD.fullmatch(last)
     if found:
         told = _MY_STATE.sub("", found["told"])
@@ -435,6 +477,23 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
     found = _BEHIND.fullmatch(last)
     if found and not _NOT_BEHIND.search(found["tail"]) and not _LETS.match(found["main"]):
         yield Verdict(found["main"], (found["tail"],), _weighed([found["tail"]]))
+
+
+def _own_clause(last: str) -> Verdict | None:
+    """An own clause at the end of a sentence, if what is told before it is no condition, nor
+    another's."""
+    found = _OWN_CLAUSE.fullmatch(last)
+    if not found or _SUBORDINATE.match(found["told"]) or _NOT_SO.search(found["told"]):
+        return None
+    told = found["told"]
+    if not found["so"]:
+        if _FIRST.search(told) or _OPEN.search(told) or _HEARD.search(told) or _SPOKEN.search(told):
+            return None
+        if found["sign"] == ":" and (_ANNOUNCES.search(told) or len(told.split()) < _LEAST):
+            return None
+    elif ":" in told and _SPOKEN.search(told):
+        return None
+    return Verdict(found["main"], (told,))
 
 
 def _first(first: str, rest: list[str]) -> Iterator[Verdict]:
