@@ -446,17 +446,19 @@ CUTS = (
     # "I bet 1 and keep a straight face": nothing of it is another action.
     _Cut(
         re.compile(
-            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?),? and (?:just )?"
-            r"(?P<reason>(?!(?:then|not|i|if|or|later|next)\b)[a-z]+ [^;:!?\n]{2,80})",
+            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?)(?<!\bgo)(?<!\bcome)(?<!\btry)(?<!\brun),? and (?:just )?"
+            r"(?P<reason>(?!(?:then|not|i|if|or|later|next|the|an?|my|his|her|its|this|that|these|those|to|in"
+            r"|on|at|from|with|for|some|any|all|both|one|two|three|four|five)\b)[a-z]+ [^;:!?\n]{2,80})",
             re.I,
         ),
         unless=(NO_NOTE, IN_TIME, _TRADES),
         clause=Clause("", strict=True),
     ),
-    # "I stay where I am until the field sorts itself out".
+    # "I stay where I am until the field sorts itself out"; another action may be meant to last.
     _Cut(
         re.compile(
-            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?),? (?:while|until|till) "
+            rf"\W*(?P<main>{INTEND} (?:\w+ ){{0,2}}?(?:stay|wait|hold|remain|rest|do nothing|stand|guard|linger)"
+            r"(?:ing)?\b[^,;:.!?\n]*?),? (?:while|until|till) "
             rf"(?P<reason>(?:{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)|the other \w+"
             r"|he|she|they|everyone|everybody|things?|it|that) [^;:!?\n]{2,80})",
             re.I,
@@ -470,6 +472,15 @@ CUTS = (
             r"(?P<main>[^,;:.!?\n]+), without (?P<reason>[a-z]+ing [^,;:.!?\n]{2,60})[.!]*", re.I
         ),
         clause=Clause("", strict=True, outcome=True),
+    ),
+    # "Slot 3 becomes my target".
+    _Cut(
+        re.compile(
+            r"(?P<reason>)(?P<main>(?:[^,;:.!?\n]|, (?=column\b)){2,40}?) (?:is|becomes|will be|shall be)"
+            r" (?:now )?my (?:next )?(?:target|stop|cell|destination|goal|choice|pick|move|answer|action|skill"
+            r"|square|play)(?: now| next| here| this (?:turn|step|time))?[.!]*",
+            re.I,
+        ),
     ),
     # "My card decides: I bet"; "the old man: I bet" tells who says it.
     _Cut(

@@ -45,6 +45,7 @@ no pressure|no worries|no problem|no offence|no offense|piece of cake|lovely|onw
 _OPENING = r"""
 oh well|oh fine|fine then|well then|right then|alright(?:,? alright)*|ok(?:ay)? then|all right then|okey ?dokey
 (?:tough|nice|good|bad|quiet|lazy|brave|safe|stealth|beast|chill|hero|panic|greedy|generous)[ -](?:guy|cop|girl|boy|kid)?[ -]?mode(?: (?:on|engaged|activated))?
+no (?:more )?(?:dawdling|dithering|faffing|messing|fooling|stalling|overthinking|delays?)(?: about| around)?|enough (?:said|talk)
 full (?:throttle|steam ahead|speed ahead|speed|power|send)
 eenie meenie(?: miney mo)?|coin (?:toss|flip)|drum ?roll(?:,? please)?|ta[ -]?da+|voil[a\u00e0]
 decision (?:time|made|reached)|time to decide|moment of truth|game on|showtime
@@ -86,7 +87,7 @@ i (?:can't|cannot|couldn't) (?:resist|help but)
 (?:so )?(?:all (?:that's|that is) left(?: for me)? is(?: to)?|(?:the )?(?:least|best|most) (?:i|we) can do(?: here| now| for now)? is(?: to)?)
 """
 # What takes back what was said before it, in any chain: "argh no, other way, north".
-_FILLS = r"a+r+gh+|u+gh+|gah|oh|ah|uh+|um+|hm+|er+m?|eh|lol|ha(?:ha)*|ok(?:ay)?|no+|nope|nah"
+_FILLS = r"a+r+gh+|u+gh+|gah|oh|ah|uh+|um+|hm+|er+m?|eh|lol|ha(?:ha)*|ok(?:ay)?|(?:no+|nope|nah)(?=\s*[,.;!\u2026\u2013\u2014])"
 _BACK = (
     r"(?:no,? )?wait(?:,? wait)*(?: a (?:sec(?:ond)?|minute|moment))?|hang on|hold (?:on|up)|nvm|never ?mind"
     r"|(?:scratch|scrap|strike|forget|ignore|cancel|undo|belay) that|actually|correction|(?:my )?bad|my mistake"
@@ -138,4 +139,8 @@ def _taken_back(text: str) -> str:
     if not found:
         return text
     before, after = text[: found.start()], _ENOUGH.sub("", text[found.end() :])
-    return f"{before}... no wait, {after}" if re.search(r"\w", before) else after
+    if re.search(r"\w", before):
+        return f"{before}... no wait, {after}"
+    # "Wait, no, left": to wait may be what is taken back.
+    others = re.sub(r"\bwait\b", "", found[0], flags=re.I)
+    return after if re.search(rf"\b(?:{_BACK})\b", others, re.I) else text

@@ -32,7 +32,7 @@ _SPELT = tuple(
         (r"\bmaking (?:a beeline|straight|tracks) (?:for|to)\b", "going to"),
         (r"\bit is for me\b", "it is"),
         (r"\bfor (?:this|the|one|a) (?:half|single|short|brief) (?:second|moment|step)\b", "for now"),
-        (r"\bfor this one (?=step|turn)", "for this "),
+        (r"\bthis one (?=step|turn|round|moment)", "this "),
         (r"\bthis time a?round\b", "this time"),
         (r"\bI can afford to (?=[a-z])", "I'll "),
         (
@@ -40,11 +40,6 @@ _SPELT = tuple(
             r"|take (?:a|the|my) (?:chance|risk|gamble|shot)|bite the bullet|do my (?:bit|part|job)"
             r"|follow (?:suit|the plan)|stick to (?:the|my) plan) and (?=[a-z])",
             r"\1 ",
-        ),
-        (
-            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|hurry|trot|stroll|wander|march)"
-            r"(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
-            r"go\1 ",
         ),
         (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)", "and "),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
@@ -67,6 +62,11 @@ _SPELT = tuple(
         ),
         (r"\b(?:(?:back|right|straight|on) )?over to (?=\w)", "to "),
         (r"(?:^|(?<=[.;:!] ))off to (?=\w)", "going to "),
+        (
+            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|hurry|trot|stroll|wander|march)"
+            r"(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
+            r"go\1 ",
+        ),
         (r", please(?=[:;])", ""),
         (r"\bmy (?:legs|feet|wheels|wings|rotors) (?:carry|take|bring|lead) me (?=\w)", "I go "),
         (

@@ -144,7 +144,8 @@ _WILL = (
 _STRONG = re.compile(
     rf"{_LEAD}(?:no [a-z]+ing,\s+|(?:i )?(?:guess|think|suppose|reckon|figure|believe) (?=i'll|i will|i'm))?"
     rf"{_WILL}(?! (?:would|could|might|may|should)\b)"
-    r"|\W*(?:no [a-z]+ing,\s+)?(?:my \w+ (?:lands?|goes|falls?|drops?|moves?) |off to |[a-z]{2,}ing )"
+    r"|\W*(?:no [a-z]+ing,\s+)?(?:my \w+ (?:lands?|goes|falls?|drops?|moves?) |off to "
+    r"|[a-z]{2,}ing (?!(?:is|are|was|were|has|had|would|could|might|may|can|will|seems?|looks?|and|or)\b))"
     r"|\W*[a-z][^,;:.!?]{1,60} (?:for now|right now|this (?:step|turn|time)|for this (?:step|turn|round))\W*\Z"
     r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
     r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is(?: for me)?\W*\Z"
@@ -169,7 +170,7 @@ _OWN_CLAUSE = re.compile(
 # What is told so, is of another time, a plan or a condition, or announces what somebody says.
 _NOT_SO = re.compile(
     r"\b(?:if|unless|whether|last (?:time|turn|round|game|hand|step)|yesterday|earlier|previously|back then"
-    r"|used to|never ?mind|next (?:time|turn|round|step)|tomorrow)\b",
+    r"|used to|you\w*|never ?mind|next (?:time|turn|round|step)|tomorrow)\b",
     re.I,
 )
 _ANNOUNCES = re.compile(
@@ -183,7 +184,8 @@ _SPOKEN = re.compile(
     r"|should|never)\b",
     re.I,
 )
-_LEAST = 4  # words that tell something, before a colon
+_LEAST = 4  # words that tell something: "oh great, so I go left" tells nothing
+_CALLED = re.compile(rf"(?:\A|,\s*){NAME}\W*\Z|\A\W*{NAME},", re.I)  # it is told to somebody
 _ARGUED = re.compile(
     rf"{_LEAD}(?:since|because|as|given that|now that)\b[^.;:!?]*,\s+{_WILL}", re.I
 )
@@ -486,10 +488,12 @@ def _own_clause(last: str) -> Verdict | None:
     if not found or _SUBORDINATE.match(found["told"]) or _NOT_SO.search(found["told"]):
         return None
     told = found["told"]
+    if len(told.split()) < _LEAST or _CALLED.search(told) or _POINTS.search(found["main"]):
+        return None
     if not found["so"]:
         if _FIRST.search(told) or _OPEN.search(told) or _HEARD.search(told) or _SPOKEN.search(told):
             return None
-        if found["sign"] == ":" and (_ANNOUNCES.search(told) or len(told.split()) < _LEAST):
+        if found["sign"] == ":" and _ANNOUNCES.search(told):
             return None
     elif ":" in told and _SPOKEN.search(told):
         return None

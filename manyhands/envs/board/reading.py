@@ -21,7 +21,8 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall)"
+    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|cap|top|plug|stuff|toss"
+    "|chuck|lob|throw|shove|pop)"
 )
 _LINE = (
     "[(x's|o's|{whose:mark}|opponent's|player 0's|player 1's|your|their|his|my|the|a|our|this"
