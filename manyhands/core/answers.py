@@ -34,7 +34,7 @@ from manyhands.core.calls import calls_in
 from manyhands.core.closing import closings
 from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.frames import NO_ACTION, NO_ORDER, framed
+from manyhands.core.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.verdict import COUNTED, verdicts
@@ -177,7 +177,7 @@ def _meaning(
         said = clearly(answer.text)
         if said != answer.text:
             answer = _answer(said, answer.kind)
-        if NO_ORDER.match(answer.text):
+        if orders_nothing(answer.text):
             return None
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:

@@ -446,9 +446,11 @@ CUTS = (
     # "I bet 1 and keep a straight face": nothing of it is another action.
     _Cut(
         re.compile(
-            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?)(?<!\bgo)(?<!\bcome)(?<!\btry)(?<!\brun),? and (?:just )?"
+            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?)(?<!\bgo)(?<!\bcome)(?<!\btry)(?<!\brun),?"
+            r" and (?:just )?"
             r"(?P<reason>(?!(?:then|not|i|if|or|later|next|the|an?|my|his|her|its|this|that|these|those|to|in"
-            r"|on|at|from|with|for|some|any|all|both|one|two|three|four|five)\b)[a-z]+ [^;:!?\n]{2,80})",
+            r"|on|at|from|with|for|some|any|all|both|one|two|three|four"
+            r"|five)\b)[a-z]+ [^;:!?\n]{2,80})",
             re.I,
         ),
         unless=(NO_NOTE, IN_TIME, _TRADES),
@@ -457,9 +459,11 @@ CUTS = (
     # "I stay where I am until the field sorts itself out"; another action may be meant to last.
     _Cut(
         re.compile(
-            rf"\W*(?P<main>{INTEND} (?:\w+ ){{0,2}}?(?:stay|wait|hold|remain|rest|do nothing|stand|guard|linger)"
+            rf"\W*(?P<main>{INTEND} (?:\w+ ){{0,2}}?(?:stay|wait|hold|remain|rest|do nothing"
+            rf"|stand|guard|linger)"
             r"(?:ing)?\b[^,;:.!?\n]*?),? (?:while|until|till) "
-            rf"(?P<reason>(?:{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)|the other \w+"
+            rf"(?P<reason>(?:{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)"
+            rf"|the other \w+"
             r"|he|she|they|everyone|everybody|things?|it|that) [^;:!?\n]{2,80})",
             re.I,
         ),
@@ -476,8 +480,10 @@ CUTS = (
     # "Slot 3 becomes my target".
     _Cut(
         re.compile(
-            r"(?P<reason>)(?P<main>(?:[^,;:.!?\n]|, (?=column\b)){2,40}?) (?:is|becomes|will be|shall be)"
-            r" (?:now )?my (?:next )?(?:target|stop|cell|destination|goal|choice|pick|move|answer|action|skill"
+            r"(?P<reason>)(?P<main>(?:[^,;:.!?\n]|, (?=column\b)){2,40}?) (?:is|becomes"
+            r"|will be|shall be)"
+            r" (?:now )?my (?:next )?(?:target|stop|cell|destination|goal|choice|pick|move"
+            r"|answer|action|skill"
             r"|square|play)(?: now| next| here| this (?:turn|step|time))?[.!]*",
             re.I,
         ),

@@ -138,7 +138,7 @@ _DEED = re.compile(
 )
 
 # Nothing that follows is an order of one's own; what is broken or scrapped is a plan.
-NO_ORDER = re.compile(
+_NO_ORDER = re.compile(
     r"\W*(?:assuming|as if|as though|depending on|by the time|in (?:an?|some) (?:perfect|ideal"
     r"|better)"
     r" world|in theory|if only (?!to\b|for\b)"
@@ -149,14 +149,23 @@ NO_ORDER = re.compile(
     rf"|(?:please|kindly) [^,;:.!?\n]{{2,60}}, {NAME}\W*$"
     rf"|(?:wait|stay|hold|halt|stop|hang on)\b[^,;:.!?\n]{{0,30}}, {NAME}\W*$"
     rf"|(?!(?:i|i'll|let|we)\b)[^,;:.!?\n]{{2,60}}, {NAME},? please\W*$"
-    rf"|(?:{NAME}|partner|team-?mate|mate|friend), please (?:request|ask for)\b"
+    rf"|(?:{NAME}|partner|team-?mate|mate|friend), please (?:request|ask for|move|go|step|stay"
+    r"|wait|walk|fly|come|turn|face)\b"
+    r"|(?:under no (?:circumstances?|conditions?)|on no account|in no (?:way|case)"
+    r"|at no (?:time|point)"
+    r"|over my dead body)\b"
     # one of several, or what others are said to do
     r"|(?:(?:there are|there're|i see|i have|we have|i've got|of) )?(?:the )?(?:two|three|four|five"
     r"|several|some|many|various|a few|both|a couple of) (?:\w+ )?(?:things|ways|moves|options"
     r"|actions|choices|possibilities|paths|plans|ideas)\b[^:.!?\n]{0,40}:[^.!?\n]*[.!\s]*$"
     r"|(?:here(?:'s| is) )?(?:what|how) (?!i\b|i'|we\b|the plan)(?:the )?\w+ \w+:[^.!?\n]*[.!\s]*$"
+    r"|among (?:the|all|my) \w+ [^:.!?\n]{0,40}:[^.!?\n]*[.!\s]*$"
     r"|(?:rumou?r|legend|word) has it\b)",
     re.I,
+)
+# Where a sentence or an own clause begins.
+_BEGINS = re.compile(
+    r"[.!?\u2026]\s+|\n|[;:]\s+|\s[\u2013\u2014-]+\s+|,?\s(?:so|but)\s+|\bno wait,\s+", re.I
 )
 # No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".
 NO_ACTION = re.compile(
@@ -538,6 +547,18 @@ _CALL = re.compile(rf"\W*(?:(?:hey|hi|ok|okay|dear|so)\s+)?{NAME}\W*", re.I)
 
 _MOST = 4  # leads and tails around one clause
 _LONGEST = 600  # characters of a sentence
+
+
+def orders_nothing(text: str) -> bool:
+    """Whether nothing of an answer's last sentence, or of one of its last clauses, is an order of
+    one's own."""
+    if len(text) > _LONGEST:
+        return _NO_ORDER.match(text) is not None
+    starts = [0]
+    for mark in _BEGINS.finditer(text):
+        ends = mark[0][0] in ".!?\u2026\n" and mark.end() < len(text)
+        starts = [mark.end()] if ends else [*starts, mark.end()]
+    return any(_NO_ORDER.match(text, start) for start in starts)
 
 
 def framed(text: str) -> Iterator[tuple[str, str]]:

@@ -24,24 +24,36 @@ _SPELT = tuple(
         (r"\bthats\b", "that's"),
         (r"(?<=\ba )sec\b", "second"),
         (
-            r"\b(?:a|one)(?: (?:single|plain|simple|mere|little|small))+ (?=(?:cell|step|square|field|row)\b)",
+            r"\b(?:a|one)(?: (?:single|plain|simple|mere|little|small))+ (?=(?:cell|step"
+            r"|square|field|row)\b)",
             "one ",
         ),
-        (r"\b(?:sit|hang)(ting|ing)? (?:tight|back)\b|\bstand(ing)? still\b|\bstay(ing)? put\b", "wait"),
+        (
+            r"\b(?:sit|hang)(?:ting|ing)? (?:tight|back)\b|\bstand(?:ing)? still\b"
+            r"|\bstay(?:ing)? put\b",
+            "wait",
+        ),
         (r"\bmake (?:a beeline|straight|tracks) (?:for|to)\b", "go to"),
         (r"\bmaking (?:a beeline|straight|tracks) (?:for|to)\b", "going to"),
         (r"\bit is for me\b", "it is"),
-        (r"\bfor (?:this|the|one|a) (?:half|single|short|brief) (?:second|moment|step)\b", "for now"),
+        (
+            r"\bfor (?:this|the|one|a) (?:half|single|short|brief) (?:second|moment|step)\b",
+            "for now",
+        ),
         (r"\bthis one (?=step|turn|round|moment)", "this "),
         (r"\bthis time a?round\b", "this time"),
         (r"\bI can afford to (?=[a-z])", "I'll "),
         (
-            r"\b(I'll|I will|I'm going to|let me) (?:be \w+|play it \w+|go ahead|keep (?:it|things) \w+"
+            r"\b(I'll|I will|I'm going to|let me) (?:be \w+|play it \w+|go ahead|keep (?:it"
+            r"|things) \w+"
             r"|take (?:a|the|my) (?:chance|risk|gamble|shot)|bite the bullet|do my (?:bit|part|job)"
             r"|follow (?:suit|the plan)|stick to (?:the|my) plan) and (?=[a-z])",
             r"\1 ",
         ),
-        (r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)", "and "),
+        (
+            r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)",
+            "and ",
+        ),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),
         (
             r"(?<=[a-z] )2 (?=(?:get|grab|see|find|fetch|cook|take|the|make|help|pick|reach)\b)",
@@ -49,7 +61,8 @@ _SPELT = tuple(
         ),
         (r"\b(?:cuz|cos|coz|bc)\b|\bseeing (?:as|that)\b", "because"),
         (
-            r"(?<=[\w,] )'?cause (?=(?:i|i'm|we|he|he's|she|it|it's|they|there|that|the|my|\w+_\d+)\b)",
+            r"(?<=[\w,] )'?cause (?=(?:i|i'm|we|he|he's|she|it|it's|they|there|that|the|my"
+            r"|\w+_\d+)\b)",
             "because ",
         ),
         (r"\b(noth|someth|anyth|everyth)in\b'?", r"\1ing"),
@@ -57,7 +70,8 @@ _SPELT = tuple(
         (r"\b(?:the )?(?:whole|entire) (?=[a-z])", "the "),
         (r"\b(?:one|a single|a) pace\b", "one step"),
         (
-            r"\b(?:have|take) (?:a|another|one) (?:good |quick |proper |long |better )?look (?=around|about)",
+            r"\b(?:have|take) (?:a|another|one) (?:good |quick |proper |long "
+            r"|better )?look (?=around|about)",
             "look ",
         ),
         (r"\b(?:(?:back|right|straight|on) )?over to (?=\w)", "to "),
@@ -70,7 +84,8 @@ _SPELT = tuple(
         (r", please(?=[:;])", ""),
         (r"\bmy (?:legs|feet|wheels|wings|rotors) (?:carry|take|bring|lead) me (?=\w)", "I go "),
         (
-            r"\b(choose|pick|take|select|go (?:with|for)|settle (?:on|for)) the (?:first|second|third"
+            r"\b(choose|pick|take|select|go (?:with|for)|settle (?:on|for)) the (?:first"
+            r"|second|third"
             r"|fourth|fifth|last|middle|top|bottom|former|latter)(?: (?:one|option|choice))?"
             r"(?:,|:|\s[\u2013\u2014-])\s(?=[a-z])",
             r"\1 ",

@@ -107,7 +107,8 @@ _LEADS = re.compile(
 )
 _STOPPED = re.compile(r"[a-z\d][.!?]\W*\Z", re.I)  # it leads nowhere
 _SUBORDINATE = re.compile(
-    r"\W*(?:if|when|whenever|unless|once|until|after|before|while|because|since|although|though"
+    r"\W*(?:by the time|if|when|whenever|unless|once|until|after|before|while|because|since"
+    r"|although|though"
     r"|provided|in case|as (?:long|soon))\b",
     re.I,
 )
@@ -116,8 +117,10 @@ _HEARD = re.compile(r"\b(?:told|tells?|asked|asks?|advised) (?:me|us)\b|\b(?:say
 _OF_ANOTHER = re.compile(rf"\W*(?:{NAME}|he|she|they)\b", re.I)
 # "Why trail after B?" asks nothing.
 _RHETORICAL = re.compile(
-    r"\W*(?:so )?(?:why (?:not|on earth|bother|even)?\b(?! (?:would|did|does|do|is|was|has|are|should|not)\b)"
-    r"|what(?:'s| is) (?:the (?:point|use|harm|rush|hurry)|not to like)|who (?:cares|needs|minds|knows)\b)"
+    r"\W*(?:so )?(?:why (?:not|on earth|bother|even)?\b(?! (?:would|did|does|do|is|was|has|are"
+    r"|should|not)\b)"
+    r"|what(?:'s| is) (?:the (?:point|use|harm|rush|hurry)|not to like)|who (?:cares|needs"
+    r"|minds|knows)\b)"
     r"[^?]*\?\W*",
     re.I,
 )
@@ -137,16 +140,20 @@ _LEAD = (
 )
 _WILL = (
     r"(?:i'll|i will|i shall|i'm|i am|i|we'll|let me|let's|let us"
-    r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order|offer|proposal"
+    r"|my (?:\w+ ){0,2}(?:move|action|answer|choice|decision|play|pick|vote|skill|order|offer"
+    r"|proposal"
     r"|bid|claim|price)"
     r"|the (?:move|action|choice|answer) i (?:take|make|pick|choose))\b"
 )
 _STRONG = re.compile(
-    rf"{_LEAD}(?:no [a-z]+ing,\s+|(?:i )?(?:guess|think|suppose|reckon|figure|believe) (?=i'll|i will|i'm))?"
+    rf"{_LEAD}(?:no [a-z]+ing,\s+|(?:i )?(?:guess|think|suppose|reckon|figure|believe) (?=i'll"
+    rf"|i will|i'm))?"
     rf"{_WILL}(?! (?:would|could|might|may|should)\b)"
     r"|\W*(?:no [a-z]+ing,\s+)?(?:my \w+ (?:lands?|goes|falls?|drops?|moves?) |off to "
-    r"|[a-z]{2,}ing (?!(?:is|are|was|were|has|had|would|could|might|may|can|will|seems?|looks?|and|or)\b))"
-    r"|\W*[a-z][^,;:.!?]{1,60} (?:for now|right now|this (?:step|turn|time)|for this (?:step|turn|round))\W*\Z"
+    r"|[a-z]{2,}ing (?!(?:is|are|was|were|has|had|would|could|might|may|can|will|seems?|looks?"
+    r"|and|or)\b))"
+    r"|\W*[a-z][^,;:.!?]{1,60} (?:for now|right now|this (?:step|turn|time)|for this (?:step"
+    r"|turn|round))\W*\Z"
     r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
     r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is(?: for me)?\W*\Z"
     r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
@@ -169,12 +176,14 @@ _OWN_CLAUSE = re.compile(
 )
 # What is told so, is of another time, a plan or a condition, or announces what somebody says.
 _NOT_SO = re.compile(
-    r"\b(?:if|unless|whether|last (?:time|turn|round|game|hand|step)|yesterday|earlier|previously|back then"
+    r"\b(?:if|unless|whether|by the time|last (?:time|turn|round|game|hand|step)|yesterday"
+    r"|earlier|previously|back then"
     r"|used to|you\w*|never ?mind|next (?:time|turn|round|step)|tomorrow)\b",
     re.I,
 )
 _ANNOUNCES = re.compile(
-    r"\A\W*(?:what|how|who|where|why|when|here|this|that|there|the (?:one|thing|way|plan|idea)|my \w+\W*\Z"
+    r"\A\W*(?:what|how|who|where|why|when|here|this|that|there|the (?:one|thing|way|plan|idea)"
+    r"|my \w+\W*\Z"
     r"|no|not|never)\b|\b(?:does|do|did|is|was|are|be|of|to|for|with|by)\W*\Z",
     re.I,
 )
@@ -299,7 +308,8 @@ _STATES = re.compile(
 _NOT_TOLD = re.compile(
     r"\b(?:if|when\w*|unless|while|once|until|till|whether|because|like|that|who|what|which|where"
     r"|how|why|than|or|either|would|could|should|says?|said|tells?|told|thinks?|thought|asks?|asked"
-    r"|hopes?|wish\w*|want (?:me|us)|wants (?:me|us)|believes?|expects?|claims?|next|later|then"
+    r"|by the time|hopes?|wish\w*|want (?:me|us)|wants (?:me|us)|believes?|expects?|claims?"
+    r"|next|later|then"
     r"|after\w*|before|tomorrow|soon|last|first|eventually|sometimes|usually|often|always|had|were"
     r"|with(?:out)?|given|in case|i|i'd|you|your|maybe|perhaps|more|option\w*|choice\w*|plan\w*)\b"
     r"|[?:\"]",

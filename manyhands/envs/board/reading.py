@@ -21,7 +21,7 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|cap|top|plug|stuff|toss"
+    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|cap|plug|stuff|toss"
     "|chuck|lob|throw|shove|pop)"
 )
 _LINE = (

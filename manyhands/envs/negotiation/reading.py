@@ -80,10 +80,13 @@ _QUOTES = re.compile(
 )
 # A sentence around a phrase: "A friendly "thank you" is what I say now".
 _IS_SAID = re.compile(
-    r'\W*(?:(?:a|an|my|one|just)(?: \w+){0,2} "(?P<first>[^"\n]{3,60})" is (?:what|all) i(?:\'ll| will)?'
-    r" (?:say|send|answer|reply)(?: now| today| here| this time| this round| to (?:all|them|everyone))*"
+    r'\W*(?:(?:a|an|my|one|just)(?: \w+){0,2} "(?P<first>[^"\n]{3,60})" is (?:what'
+    r"|all) i(?:\'ll| will)?"
+    r" (?:say|send|answer|reply)(?: now| today| here| this time| this round| to (?:all|them"
+    r"|everyone))*"
     r"|(?:what|all|the \w+) (?:the others?|they|he|she|everyone|you|[a-z]+_\d+)"
-    r"(?:'ll| will| shall)?(?: gets?(?: to)?)? (?:hears?|reads?|gets?)(?: from me)?(?: now| today)? is"
+    r"(?:'ll| will| shall)?(?: gets?(?: to)?)? (?:hears?|reads?|gets?)(?: from me)?(?: now"
+    r"| today)? is"
     r':? "(?P<last>[^"\n]{3,60})(?:"|\Z))(?:, (?P<why>[^"\n]{3,60}))?\W*'
 )
 _SO_SAYS = re.compile(r"(?P<why>[^.;:!?\n\"]{3,100}),? so (?=i |i'll )")
