@@ -446,9 +446,10 @@ CUTS = (
     # "I bet 1 and keep a straight face": nothing of it is another action.
     _Cut(
         re.compile(
-            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?)(?<!\bgo)(?<!\bcome)(?<!\btry)(?<!\brun),?"
+            rf"\W*(?P<main>{INTEND}[^,;:.!?\n]+?)(?<!\bgo)(?<!\bcome)(?<!\btry)(?<!\brun)"
             r" and (?:just )?"
-            r"(?P<reason>(?!(?:then|not|i|if|or|later|next|the|an?|my|his|her|its|this|that|these|those|to|in"
+            r"(?P<reason>(?!(?:every\w+|no\w*|some\w*|any\w*|others?|things|people|he|she|they|it|we"
+            r"|you|who|what|how|then|not|i|if|or|later|next|the|an?|my|his|her|its|this|that|these|those|to|in"
             r"|on|at|from|with|for|some|any|all|both|one|two|three|four"
             r"|five)\b)[a-z]+ [^;:!?\n]{2,80})",
             re.I,

@@ -501,7 +501,13 @@ def _own_clause(last: str) -> Verdict | None:
     if len(told.split()) < _LEAST or _CALLED.search(told) or _POINTS.search(found["main"]):
         return None
     if not found["so"]:
-        if _FIRST.search(told) or _OPEN.search(told) or _HEARD.search(told) or _SPOKEN.search(told):
+        if (
+            _STRONG.match(told)
+            or _FIRST.search(told)
+            or _OPEN.search(told)
+            or _HEARD.search(told)
+            or _SPOKEN.search(told)
+        ):
             return None
         if found["sign"] == ":" and _ANNOUNCES.search(told):
             return None
