@@ -632,6 +632,30 @@ def test_cloning_may_be_made_longer_before_play(kuhn, tmp_path):
         text(kuhn, dataclasses.replace(more, clone_updates=8), tmp_path, resume=True)
 
 
+def test_a_clone_may_be_the_mean_of_its_last_weights(kuhn, tmp_path):
+    few = dataclasses.replace(TINY, clone_updates=5, updates=0)
+    plain = TextLearner([kuhn], few)
+    plain.prepare()
+    seen = []
+    plain.clone(tick=lambda: seen.append(jax.device_get(plain.model.params)))
+    learner = TextLearner([kuhn], dataclasses.replace(few, clone_average=0.4))
+    learner.prepare()
+    file = tmp_path / "checkpoint.safetensors"
+    learner.clone(tick=lambda: learner.save(file) if learner.cloned == 4 else None)
+    resumed = TextLearner([kuhn], learner.config)
+    resumed.resume(file)
+    assert resumed.cloned == 4
+    resumed.clone()
+    mean = jax.tree_util.tree_map(lambda *two: (two[0] + two[1]) / 2, *seen[3:])
+    for own in (learner, resumed):
+        same = jax.tree_util.tree_map(
+            lambda a, b: np.allclose(a, b, atol=1e-6), own.model.params, mean
+        )
+        assert all(jax.tree_util.tree_leaves(same))
+    same = jax.tree_util.tree_map(np.array_equal, learner.model.params, seen[-1])
+    assert not all(jax.tree_util.tree_leaves(same))
+
+
 def test_a_run_starts_from_the_clone_of_another(kuhn, tmp_path):
     few = dataclasses.replace(TINY, clone_updates=4, updates=0)
     text(kuhn, few, tmp_path / "clone")

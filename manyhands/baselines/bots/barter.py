@@ -6,8 +6,7 @@ is worth least to it, by the average, for what is worth most; in its second turn
 so on, five in turn. It takes whatever it gains by. What it does follows from what can be read in
 that turn, so that it is easy to learn from. Its thoughts can be learned, too: the goods in the
 order of what they are worth to it beside their average, each with what it owns of it and the most
-that the other can own; the most that it can give and get of two goods; and the sizes of their
-exchange, from the largest to the one that is possible. A network that has to write down all of
+that the other can own, then what it can give for what. A network that has to write down all of
 these numbers learns to look them up; where an answer holds a single one, it hardly does.
 """
 
@@ -72,13 +71,9 @@ class Barter:
         most = row[game.at["other_most" if "other_most" in game.at else "other_holdings"]]
         held = " ".join(f"{goods[k]} {owned[k]} {most[k]}" for k in order)
         give, get = np.flatnonzero(action[1:]).tolist()
-        both = self._offers[:, [give, get]]
-        sizes = both[(both > 0).all(axis=1)][::-1].tolist()
-        first, second = goods[give], goods[get - len(goods)]
-        tried = sizes[: sizes.index(action[1:][[give, get]].tolist()) + 1]
-        weighed = " no, ".join(f"{first} {a} {second} {b}" for a, b in tried)
-        limit = f"{first} {int(RESERVE * owned[give])} {second} {most[get - len(goods)]}"
-        return f"{held}: {limit} at most; {weighed} yes."
+        get -= len(goods)
+        limit = int(RESERVE * owned[give])
+        return f"{held}: {limit} {goods[give]} for {most[get]} {goods[get]} at most."
 
     def _answer(self, view: View) -> np.ndarray:
         game, data = self.game, self.game.scenario

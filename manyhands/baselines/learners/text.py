@@ -78,6 +78,7 @@ _REMEMBERED = 5_000  # answers whose probabilities by the clone are kept
 # What a clone depends on: runs that differ in other settings may start from the same one.
 CLONING = (
     *("teachers", "demonstrations", "wander", "positions", "clone_updates", "clone_rate"),
+    "clone_average",
     *("relabel", "patience", "vocabulary", "tokens", "width", "layers", "heads"),
 )
 
@@ -100,6 +101,8 @@ class TextConfig:
             games played: those to which it can come, which count so many times, and once those to
             which another move in place of one of its own leads. 0 plays.
         clone_updates, clone_rate: steps of cloning, and their learning rate.
+        clone_average: the share of the last of these steps after which weights are averaged, and
+            the clone is their mean (Izmailov et al. 2018, SWA); 0 takes the last ones.
         relabel: how often, at even distances within cloning, the learner plays and its teachers
             answer where it has got to (Ross et al. 2011, DAgger); all rounds together add
             `demonstrations` decisions in each game.
@@ -144,6 +147,7 @@ class TextConfig:
     positions: int = 0
     clone_updates: int = 200
     clone_rate: float = 1e-3
+    clone_average: float = 0.0
     relabel: int = 0
     updates: int = 200
     episodes_per_update: int = 256
@@ -275,6 +279,7 @@ class TextLearner:
         self._demonstrations: list[Demonstration] = []
         self._added: list[Demonstration] = []
         self._reference: Any = None
+        self._mean: Any = None  # of the weights after the last steps of cloning
         self._state: Any = None
         self._sets: dict[int, Any] = {}
         self._clones: dict[tuple[Question, tuple[int, ...]], np.ndarray] = {}
@@ -322,6 +327,7 @@ class TextLearner:
         """Learn what the teachers do; goes on after `cloned` steps. `tick` is called after each."""
         config = self.config
         plan = losses.cloning_rates(config.clone_rate, config.clone_updates)
+        averaged_from = config.clone_updates - round(config.clone_average * config.clone_updates)
         games = self.lessons()
         orders: dict[tuple[int, int], list[Pairs]] = {}
         loss = losses.static(functools.partial(losses.clone_loss, self.model.shape))
@@ -345,6 +351,8 @@ class TextLearner:
             )
             self.model.params = params
             self.cloned += 1
+            if self.cloned > averaged_from:
+                self._mean = losses.mean_with(self._mean, params, self.cloned - averaged_from)
             self.history.append({"cloned": self.cloned, "game": g, "loss": float(about["loss"])})
             if self.cloned % 25 == 0 or self.cloned == config.clone_updates:
                 recent: dict[int, list[float]] = defaultdict(list)
@@ -354,6 +362,8 @@ class TextLearner:
                 log(f"cloned {self.cloned} of {config.clone_updates}: loss {text}")
             if tick is not None:
                 tick()
+        if self._mean is not None:
+            self.model.params, self._mean = self._mean, None
         if self._reference is None:
             self.begin_play()
 
@@ -676,6 +686,7 @@ class TextLearner:
         tree = {
             "params": self.model.params,
             "reference": self._reference or {},
+            "mean": self._mean or {},
             "state": self._state,
         }
         files.write_tensors(path, arrays_of(tree), {"format": FORMAT, "about": json.dumps(about)})
@@ -717,12 +728,13 @@ class TextLearner:
             if isinstance(own, dict):
                 free = {"updates", "minutes_to_checkpoint"}
                 if not about["update"]:
-                    free |= {"clone_updates", "relabel"}
+                    free |= {"clone_updates", "clone_average", "relabel"}
                 own |= {k: theirs[k] for k in own if (k not in CLONING if clone else k in free)}
             if theirs != own:
                 raise TrainingError(
                     f"{path} belongs to another run: its {name} are {theirs}, this run's are {own}"
                 )
+        averaging = any(name.startswith("['mean']") for name in tensors)
         playing = any(name.startswith("['reference']") for name in tensors)
         shape = TextNetwork(
             self.config.vocabulary, self.config.width, self.config.layers, self.config.heads
@@ -733,6 +745,7 @@ class TextLearner:
             return {
                 "params": params,
                 "reference": params if playing else {},
+                "mean": params if averaging else {},
                 "state": losses.OPTIMISER.init(params),
             }
 
@@ -742,6 +755,7 @@ class TextLearner:
             self.prepare(tokenizer)
         self.model = TextModel(shape, tree["params"], tokenizer)
         self._state, self._reference = tree["state"], tree["reference"] or None
+        self._mean = tree["mean"] or None
         self.update, self.cloned = int(about["update"]), int(about["cloned"])
         self.history, self.means = about["history"], about["means"]
         self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]

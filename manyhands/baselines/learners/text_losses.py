@@ -73,6 +73,16 @@ def cloning_rates(rate: float, steps: int) -> Any:
     return optax.warmup_cosine_decay_schedule(0.0, rate, warm, max(steps, 2), rate / 10)
 
 
+@jax.jit
+def _mean_with(mean: Any, params: Any, count: Array) -> Any:
+    return jax.tree.map(lambda old, new: old + (new - old) / count, mean, params)
+
+
+def mean_with(mean: Any, params: Any, count: int) -> Any:
+    """The mean of weights with one more, the `count`-th."""
+    return _mean_with(params if mean is None else mean, params, jnp.float32(count))
+
+
 @functools.partial(jax.jit, static_argnums=0)
 def judged(shape: TextNetwork, params: Any, *batch: Any) -> tuple[Array, Array]:
     systems, which, prompts, owner, answers = batch
