@@ -165,7 +165,9 @@ def clearly(text: str) -> str:
 
 
 _GO = re.compile(
-    r"\b(i'll|i will|i shall) ((?:north|south|east|west)\b|(?:up|down)(?=\W*(?:[.,;!\n]|$)))", re.I
+    r"\b(i'll|i will|i shall) ((?:north|south|east|west|forwards?)\b|(?:left|right)(?= of\b)"
+    r"|(?:up|down)(?=\W*(?:[.,;!\n]|$)))",
+    re.I,
 )
 
 
