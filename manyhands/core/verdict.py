@@ -193,6 +193,11 @@ _SPOKEN = re.compile(
     r"|should|never)\b",
     re.I,
 )
+# "It is tempting to pledge: I will take at most 12": the colon is in the middle.
+_GOES_ON = re.compile(
+    rf"\b(?:to|not|never|{NAME}|they|he|she|you|who|\w+n't) \w+\W*\Z|\b(?:instead|rather|better)\b",
+    re.I,
+)
 _LEAST = 4  # words that tell something: "oh great, so I go left" tells nothing
 _CALLED = re.compile(rf"(?:\A|,\s*){NAME}\W*\Z|\A\W*{NAME},", re.I)  # it is told to somebody
 _ARGUED = re.compile(
@@ -509,7 +514,7 @@ def _own_clause(last: str) -> Verdict | None:
             or _SPOKEN.search(told)
         ):
             return None
-        if found["sign"] == ":" and _ANNOUNCES.search(told):
+        if found["sign"] == ":" and (_ANNOUNCES.search(told) or _GOES_ON.search(told)):
             return None
     elif ":" in told and _SPOKEN.search(told):
         return None

@@ -489,7 +489,7 @@ def read_skill(
     """
     effects = skills.words(row)
     if isinstance(text, str):  # "I don't dare to step: go north" has no order behind its colon
-        text = text.replace(f"to {STEP}", "to ")
+        text = re.sub(rf"(?<!\bis )to {STEP}", "to ", text)
     open_ = {skills.names[k]: effects[k] for k in np.flatnonzero(possible).tolist()}
     text = without_effects(text, lambda: [*shown, *itertools.starmap(Choice, open_.items())])
     addressed = getattr(skills, "addressed", None) if index is not None else None
