@@ -7,7 +7,8 @@
   python benchmarks/text_policy.py shipped --pack runs/text-policy/kuhn-prompt/seed-0 ...
 
 `shipped` puts the policies of some runs into the file of the package (`--pack`; those for other
-games stay), or one for its game alone into a file of its own (`--alone`), and judges the seat
+games stay), or one for its game alone into a file of its own (`--alone`; with `--mean` the mean of
+the weights of several stages of a run, as they were copied), and judges the seat
 `text:file=shipped` in all games, or in those of `--games`; without runs it judges what is there.
 Runs are kept in `runs/text-policy` (or `--out`) and gone on with if they are there; figures go to
 `benchmarks/results/text-policy-EXPERIMENT.json`, a seed each as it is finished, beside those of
@@ -29,6 +30,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from common import finish_curves
 
@@ -269,9 +271,10 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
     named = games("shipped")
     if options.pack:
         pack(options.pack)
-    for run in options.alone or ():
-        model, specs = words.load(run / "policy-0.safetensors")
-        card = json.loads((run / "policy-0.json").read_text()) | {"sharpened": options.sharpen}
+    for runs in [options.alone] if options.mean else [[run] for run in options.alone or ()]:
+        model, specs = mean_of(runs)
+        card = json.loads((runs[-1] / "policy-0.json").read_text())
+        card |= {"sharpened": options.sharpen} | ({"mean_of": len(runs)} if options.mean else {})
         model = model.sharpened(options.sharpen)
         words.save(SHIPPED.parent / f"{specs[0]['id']}.safetensors", model, specs, card, half=True)
     found: dict[str, Any] = {"bytes": {}}
@@ -290,6 +293,17 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
         card["scores"] = {**card.get("scores", {}), name: own}
         path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
     return found
+
+
+def mean_of(runs: list[Path]) -> tuple[words.TextModel, list[dict[str, Any]]]:
+    """The policy with the mean of the weights of some runs, which began as one (Wortsman et al.
+    2022, model soups), and its games."""
+    loaded = [words.load(run / "policy-0.safetensors") for run in runs]
+    models = [model for model, _ in loaded]
+    if any(m.tokenizer.to_json() != models[0].tokenizer.to_json() for m in models):
+        raise SystemExit("--mean is of runs that began as one; these have other tokens")
+    params = jax.tree.map(lambda *own: np.mean(own, axis=0), *(model.params for model in models))
+    return words.TextModel(models[-1].shape, params, models[-1].tokenizer), loaded[-1][1]
 
 
 def pack(runs: list[Path]) -> None:
@@ -411,6 +425,9 @@ def main() -> None:
         type=Path,
         nargs="*",
         help="runs for the package's policy, instead of those for the same games",
+    )
+    parser.add_argument(
+        "--mean", action="store_true", help="of --alone: one file for all, of means"
     )
     parser.add_argument("--sharpen", type=float, default=1.0, help="1 / temperature, of --alone")
     parser.add_argument("--games", nargs="*", help="of the package, to be judged")

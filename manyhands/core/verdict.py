@@ -167,7 +167,7 @@ _SO = re.compile(
 )
 # An own clause at the end of a sentence, behind what is told: "..., so I'm passing", "...: I bet".
 _OWN_CLAUSE = re.compile(
-    r"(?P<told>[^?\n]*[^\s,;:.!?])(?:,?\s+(?:and\s+)?(?P<so>so|hence|thus|therefore)\s+"
+    r"(?P<told>[^?\n]*[^\s,;:.!?])(?:(?:,\s+(?:and\s+)?|\s+and\s+)(?P<so>so|hence|thus|therefore)\s+"
     r"|(?P<sign>[;:]|\s+[\u2013\u2014-]+)\s+(?:and |so |and so |which is why )?)"
     r"(?P<main>(?:(?:i'll|i will|i'm|i am|i|we'll|let me|let's|let us)"
     r"(?! (?:would|could|might|may|should|can)\b)\s[^?;:]*"
