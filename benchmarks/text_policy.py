@@ -271,7 +271,11 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
     named = games("shipped")
     if options.pack:
         pack(options.pack)
-    for runs in [options.alone] if options.mean else [[run] for run in options.alone or ()]:
+    for runs in (
+        [options.alone]
+        if options.mean and options.alone
+        else [[run] for run in options.alone or ()]
+    ):
         model, specs = mean_of(runs)
         card = json.loads((runs[-1] / "policy-0.json").read_text())
         card |= {"sharpened": options.sharpen} | ({"mean_of": len(runs)} if options.mean else {})

@@ -19,7 +19,8 @@ from manyhands.core.pack import no_actions, stepper
 from manyhands.core.registry import from_spec
 
 BLIND = Path(__file__).parent / "corpus" / "blind.jsonl"
-# The least share of the sentences with a meaning that is read, by world; it only grows.
+# The least share of the sentences with a meaning that is read, by world; it may fall
+# only where answers of new writers come along.
 READ = {
     "kitchen": 0.85,
     "poker": 0.89,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+MOST = 600  # characters of an answer that is looked at: the patterns are not linear
+
 
 def _lines(text: str) -> str:
     lines = text.strip().replace("\n  ", "").splitlines()
@@ -18,7 +20,7 @@ def _lines(text: str) -> str:
 # At either end: "why not, north", "north, why not".
 _EITHER = r"""
 why (?:ever |the heck |the hell )?not
-what the (?:heck|hell)|what the
+what the (?:heck|hell)
 (?:(?:i|we)(?:'ve| have) )?(?:got )?nothing to lose(?: here| by it)?
 (?:there(?:'s| is) )?no harm (?:in (?:it|that|this|trying(?: it)?|a try)|done)
 (?:it |this |that )?(?:can't|cannot|can not|won't|couldn't|shouldn't) hurt(?: (?:me|us|anyone
@@ -113,7 +115,7 @@ with (?:this|that|it|the|all this|all that)(?: (?:thing|stuff|lot|load))?
   |final answer|final offer|action)(?: for now| then)?
 (?:god |heaven |only god )?(?:who|god) knows (?:what|where|who|how|why|whether|when|if)?
   (?: [a-z'_0-9]+){0,9}
-(?:thank you|thanks|cheers|ta|please|pls|plz)(?: (?:very much|a lot|so much|and thank you))?
+(?:thank you|thanks|cheers|ta)(?: (?:very much|a lot|so much))?|please and thank you
 """
 # It is introduced: "my pick for this turn: north", "everything points to north".
 _PRESENTS = r"""
@@ -143,7 +145,7 @@ _BACK = (
     r"(?:no,? )?wait(?:,? wait)*(?: a (?:sec(?:ond)?|minute|moment))?|hang on|hold (?:on|up)"
     r"|nvm|never ?mind"
     r"|(?:scratch|scrap|strike|forget|ignore|cancel|undo|belay) that|actually|correction"
-    r"|(?:my )?bad|my mistake"
+    r"|my (?:bad|mistake)"
     r"|(?:the )?other (?:way|one|side)(?: (?:round|around))?|(?:wh)?oops(?:ie)?|sorry"
     r"|on second thoughts?"
     r"|(?:i )?(?:mean|meant)|wrong (?:way|one|station|button|key|direction|door|room|pot"
@@ -151,7 +153,8 @@ _BACK = (
 )
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"
 _TAKEN_BACK = re.compile(
-    rf"(?:\A\W*|{_PAUSE}+)(?:(?:{_FILLS}|(?P<back>{_BACK}))(?:{_PAUSE}+(?=[\w(]))){{2,7}}", re.I
+    rf"(?:\A\W*|(?<!{_PAUSE}){_PAUSE}+)(?:(?:{_FILLS}|(?P<back>{_BACK}))(?:{_PAUSE}+(?=[\w(]))){{2,7}}",
+    re.I,
 )
 _ENOUGH = re.compile(
     r" (?:is|will be|should be|would be|it is) (?:quite |just )?(?:plenty|enough|close enough"
@@ -163,7 +166,8 @@ _START = r"(?:\A\W*|(?<=[.!\n] ))"
 _HEAD = re.compile(rf"{_START}(?:(?:{_lines(_EITHER)}|{_lines(_OPENING)}){_SIGN})+(?=\w)", re.I)
 _LEAD = re.compile(rf"{_START}(?:{_lines(_PRESENTS)})(?:\s*:\s*|\s+)(?=[\w*\"'`(])", re.I)
 _TAIL = re.compile(
-    rf"(?:\s*(?:[,;.!\u2026\u2013\u2014]+|\s-+)\s*(?:{_lines(_EITHER)}|{_lines(_CLOSING)}))+"
+    rf"(?<!{_PAUSE})(?:\s*(?:[,;.!\u2026\u2013\u2014]+|\s-+)\s*"
+    rf"(?:{_lines(_EITHER)}|{_lines(_CLOSING)}))+"
     r"(?=[.!\u2026)\s]*\Z)",
     re.I,
 )
@@ -176,9 +180,9 @@ _MORE = re.compile(
 
 
 def without_idioms(text: str) -> str:
-    """An answer without the set phrases at its ends; as it is if it asks something, or is nothing
-    but such phrases."""
-    if "?" in text:
+    """An answer without the set phrases at its ends; as it is if it is long, asks something, or is
+    nothing but such phrases."""
+    if "?" in text or len(text) > MOST:
         return text
     said = text.replace("\u2019", "'")
     rest = _TAIL.sub("", _HEAD.sub("", _taken_back(said)))

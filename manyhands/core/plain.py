@@ -10,6 +10,8 @@ import re
 
 from manyhands.core.idioms import without_idioms
 
+_MOST = 600  # characters of an answer that is put so: the patterns are not linear
+
 _SPELT = tuple(
     (re.compile(pattern, re.I), words)
     for pattern, words in (
@@ -198,6 +200,8 @@ _SPEAKER = re.compile(
 def plainly(text: str) -> str:
     """An answer in the spelling of books, without what says nothing of an action at its ends: who
     speaks, laughter, "let me think", "that should help"."""
+    if len(text) > _MOST:
+        return text
     for sign in (_STAGED, _SPEAKER, _POLITE):
         found = sign.match(text)
         text = text[found.end() :] if found else text
