@@ -64,12 +64,12 @@ def test_a_hovering_player_loses_to_one_who_plays():
     assert all(episode.metrics["near_points"] == 1 for episode in result.episodes)
 
 
-def test_a_pair_sets_and_attacks_on_target():
+def test_a_pair_sets_and_spikes_on_target():
     env = Volleyball("set_and_spike", max_steps=200)
     assert env.scripted_policy == "spiker"
-    episodes = play(env, "bot", 6, seed=0).episodes
-    assert all(episode.metrics["hits"] == 2 for episode in episodes)
-    assert sum(episode.metrics["on_target"] for episode in episodes) >= 5
+    episodes = play(env, "bot", 10, seed=0).episodes
+    for name in ("spikes", "on_target"):  # downwards; within a metre of the target
+        assert sum(episode.metrics[name] for episode in episodes) >= 8, name
 
 
 class Words(View):

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from manyhands.core.env import Array, DeviceView, Env, SeatError, names_of
 from manyhands.envs.volleyball.env import Volleyball
-from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, Order, falls_to
+from manyhands.envs.volleyball.flight import BUMP, GO, SERVE, SPIKE, Order, falls_to
 from manyhands.envs.volleyball.observe import Observation
 from manyhands.envs.volleyball.skills import (
     ATTACKER,
@@ -140,10 +140,11 @@ def strategy(skills: VolleyballSkills, obs: Observation, attack: str = "deep") -
     return jnp.where(gaps[0] >= gaps[1], left, right)
 
 
-MET_AT = (1.5, 0.5, 3.0)  # m, where the drill's setter plays the ball, and the height there
-AIM = (-3.95, 0.0, 0.1)  # m: the nearer part of the target, a metre around (-4.5, 0)
+SET_TO = (1.88, 1.22, 2.7)  # m, where the drill's setter plays the ball, and the height there
+AIM = (-4.4, 0.0, 0.1)  # m: of the target, a metre around (-4.5, 0), a little of the nearer part
 BESIDE = (3.0, -3.0, READY)  # m, where the setter goes then
-HURRY = 0.45  # s until the ball falls to that height, from when on the attacker goes for it
+RUN_UP = (3.0, 0.45, 1.65)  # m, where the attacker waits for the set
+IN_TIME = 1.7  # s until the ball falls to that height, from when on the attacker jumps for it
 
 
 @functools.lru_cache(maxsize=8)
@@ -154,8 +155,8 @@ def pair_of(court: Volleyball) -> VolleyballSkills:
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """The `DevicePolicy` of set_and_spike: drone_0 plays the ball up before the net, drone_1 waits
-    there, and sends it to the target: with a bump, since it is not there in time for a jump."""
+    """The `DevicePolicy` of set_and_spike: drone_0 plays the ball up beside the net, drone_1 comes
+    down from where it begins, waits below, and spikes the ball at the target."""
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -174,11 +175,10 @@ class Pair:
             return jnp.stack([jnp.full_like(obs.served, part) for part in place])
 
         sets, mine = obs.me[0] > 0, skills.own(obs, obs.allowed) > 0
-        time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, at(MET_AT)[2])
-        attacks = mine & ~sets & (time < HURRY)
-        kind = jnp.where(sets & mine, SERVE, jnp.where(attacks, BUMP, GO))
-        x, y, _ = MET_AT
-        goal = jnp.where(sets, jnp.where(mine, at(MET_AT), at(BESIDE)), at((x, y, READY)))
+        time, _ = falls_to(skills.body, obs.ball, obs.ball_velocity, at(SET_TO)[2])
+        attacks = mine & ~sets & (time < IN_TIME)
+        kind = jnp.where(sets & mine, SERVE, jnp.where(attacks, SPIKE, GO))
+        goal = jnp.where(sets, jnp.where(mine, at(SET_TO), at(BESIDE)), at(RUN_UP))
         return Order(kind.astype(jnp.int32), jnp.where(attacks, at(AIM), goal))
 
 

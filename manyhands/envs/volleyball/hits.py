@@ -146,6 +146,9 @@ STYLES_OF_ATTACK = STYLES.copy()
 STYLES_OF_ATTACK[SET, 2], STYLES_OF_ATTACK[SET, 4] = 7.8, 3.0
 STYLES_OF_ATTACK[BUMP, 4] = 2.1
 STYLES_OF_ATTACK[BLOCK] = (2.3, 1.3, 3.0, 0.7, 1.5)
+# Of drills: a first touch so high that who is to spike has the time to come down for its jump.
+STYLES_OF_DRILLS = STYLES_OF_ATTACK.copy()
+STYLES_OF_DRILLS[SERVE, 2], STYLES_OF_DRILLS[SERVE, 4] = 7.8, 3.0
 GUARD = 1.2, 2.0  # m from the net, m high, where a block waits, with skills="attack"
 
 
