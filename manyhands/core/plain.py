@@ -1,6 +1,6 @@
 """Answers in plain words: chat's spellings, and what says nothing of an action at either end.
 
-`plainly` reads "im", "lol" and "let me think" as what they stand for or nothing; `clearly` takes
+`plainly` reads "im", "headin", "lol" and "let me think" as what they stand for or nothing; `clearly` takes
 "right now" for "now" where "right" is no direction.
 """
 
@@ -16,6 +16,15 @@ _SPELT = tuple(
     (re.compile(pattern, re.I), words)
     for pattern, words in (
         (r"\bim\b(?! \d)", "I'm"),
+        (
+            r"\b(go|do|head|turn|mov|com|walk|fly|step|grabb|tak|gett|putt|dropp|wait|chill|hold|stay"
+            r"|play|call|fold|bett|pass|sitt|tuck|push|stack|slid|keep|try|ask|offer|claim|stand|look"
+            r"|mak|giv|us|leav|sett|climb|bumpp?|serv|block|hover|idl|fetch|throw|lay)in\b'?"
+            r"(?! (?:point|front|line|place|case|store|box)\b)",
+            r"\1ing",
+        ),
+        (r"\blil\b", "little"),
+        (r"\bw/(?= |[a-z])", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
         (r"\b(?:imma|ima)\b", "I'll"),
         (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
@@ -79,7 +88,7 @@ _SPELT = tuple(
         (r"\b(?:(?:back|right|straight|on) )?over to (?=\w)", "to "),
         (r"(?:^|(?<=[.;:!] ))off to (?=\w)", "going to "),
         (
-            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|hurry|trot|stroll|wander|march)"
+            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|scooch|hurry|trot|stroll|wander|march)"
             r"(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
             r"go\1 ",
         ),
@@ -190,6 +199,13 @@ _POLITE = re.compile(
     r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*(?=\w)",
     re.I,
 )
+# An answer as the end of a function in Python: `return "north"`, `return Action.NORTH`.
+_RETURNED = re.compile(
+    r"\A\s*(?:```\w*\s*)?(?:def \w{1,40}\([^()\n]{0,60}\)[^:\n]{0,40}:[ \t]*\n)?"
+    r"(?:[ \t]*#[^\n]{0,200}\n)*[ \t]*return (?:[A-Z]\w{0,20}\.(?P<name>\w{1,40})"
+    r"|(?P<quote>[\"'])(?P<said>[^\"'\n]{1,80})(?P=quote)?)"
+    r"[ \t]*;?[ \t]*(?:#[^\n]{0,200})?\s*(?:```\s*)?\Z"
+)
 _SPEAKER = re.compile(
     r"\W*(?:(?:assistant|ai|bot|agent|player|model)\s*:|tl;?dr\b\s*[:,]?"
     r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
@@ -202,6 +218,9 @@ def plainly(text: str) -> str:
     speaks, laughter, "let me think", "that should help"."""
     if len(text) > _MOST:
         return text
+    returned = _RETURNED.match(text)
+    if returned:
+        text = returned["said"] or returned["name"].replace("_", " ")
     for sign in (_STAGED, _SPEAKER, _POLITE):
         found = sign.match(text)
         text = text[found.end() :] if found else text
