@@ -80,7 +80,38 @@ def broken(env, seconds=0.0):
     return act
 
 
-SEATS = ("first", "last", "anything", "asked", "hostile", "broken")
+class Sighted(Chosen):
+    """Wants the states of the episodes; tells how many bytes it was given."""
+
+    needs_state = True
+
+    def act(self, views, states):
+        return [
+            Reply(self._choose(view), info={"bytes": len(state)})
+            for view, state in zip(views, states, strict=True)
+        ]
+
+
+def sighted(env):
+    return Sighted("first")
+
+
+class Hearer(Chosen):
+    """Hears of the ends of episodes, and writes as many tokens of notes."""
+
+    async def ended(self, views, result):
+        notes = {"text": "noted", "prompt_tokens": 100, "completion_tokens": 10}
+        return {view.index: {"new_notes": notes} for view in views}
+
+
+def hearer(env):
+    return Hearer("first")
+
+
+SEATS = (
+    *("first", "last", "anything", "asked", "hostile", "broken"),
+    *("sighted", "hearer"),
+)
 for _name in SEATS:
     register_seat(f"arena-{_name}", f"{__name__}:{_name}")
 

@@ -417,6 +417,52 @@ def test_failures_are_kept_and_tried_again(tmp_path, monkeypatch):
     assert (played.done, played.failed) == (6, 0)
 
 
+def infos_of(folder, player):
+    """What a player's replies of a season had in `info`."""
+    return [
+        info
+        for path in sorted((folder / "records").iterdir())
+        for episode in read(path)
+        for step in episode.steps
+        for agent, info in step.turn.info.items()
+        if episode.players[agent] == player
+    ]
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory):
+    """A season of seats with all that `play` looks for."""
+    folder = tmp_path_factory.mktemp("members") / "store"
+    text = TINY.replace("arena-first", "arena-sighted").replace("arena-last", "arena-hearer")
+    relay = '"relay:first=arena-last,then=(arena-sighted),after=4"'
+    text = text.replace('"arena-anything"', relay)
+    played = run_season(read_season(text), folder)
+    assert (played.done, played.failed, played.errors) == (6, 0, {})
+    return folder
+
+
+def test_states_are_handed_to_seats_that_need_them(members):
+    found = infos_of(members, "first")
+    assert found and all(one["bytes"] > 0 and one["true_state"] for one in found)
+    assert all(one["seconds"] > 0 for one in found)
+
+
+def test_a_relay_plays_in_a_season(members):
+    for path in (members / "records").iterdir():
+        for episode in read(path):
+            for number, step in enumerate(episode.steps):
+                for agent in step.turn.actions:
+                    if episode.players[agent] == "any":
+                        info = step.turn.info[agent]
+                        assert ("true_state" in info) == (number >= 4) and info["seconds"] > 0
+
+
+def test_seats_hear_of_the_end_and_their_notes_are_counted(members):
+    assert sum("new_notes" in one for one in infos_of(members, "last")) == 12  # episodes
+    with Store(members) as store:
+        assert store.spent()["last"][0] == 12 * 110
+
+
 def test_a_full_disk_is_said_and_the_season_goes_on(tmp_path):
     season = read_season(TINY)
     more = read_season(TINY.replace("episodes = 3", "episodes = 3000\nblock = 1"))

@@ -6,10 +6,13 @@ import coins
 import pytest
 
 import manyhands
+from manyhands.baselines.arena import read_season, run_season
 from manyhands.baselines.players.dispatch import Dispatch, TeamText, read_team
 from manyhands.baselines.players.relay import Relay
 from manyhands.core.env import SeatError
-from manyhands.core.registry import SeatConfigError, seat
+from manyhands.core.record import read
+from manyhands.core.registry import SeatConfigError, register_seat, seat
+from manyhands.core.view import Reply
 from manyhands.wrappers.gymnasium import SeatEnv
 
 BOARD = manyhands.make("tic_tac_toe")
@@ -161,3 +164,19 @@ def test_missing_answers_are_illegal_and_wrong_ones_fail():
         manyhands.play(TOGETHER, ["random", alone], max_steps=2, progress=False)
     with pytest.raises(SeatError, match="cannot dispatch"):
         Dispatch("random")
+
+
+def dispatched(env):
+    """A seat for all agents that tells how many it answers for at once."""
+    return Dispatch(lambda views: [Reply(1, info={"team": len(views)}) for _ in views])
+
+
+def test_a_dispatcher_is_asked_once_in_a_season_too(tmp_path):
+    register_seat("test-dispatched", f"{__name__}:dispatched")
+    game = '[games.coins]\nid = "test-coins"\nconfig = { turns = false }\nself_play = true\n'
+    text = f'[players]\nteam = "test-dispatched"\nother = "random"\n{game}episodes = 1\n'
+    run_season(read_season(text), tmp_path / "store")
+    played = {e.players: e for p in (tmp_path / "store" / "records").iterdir() for e in read(p)}
+    infos = played["team", "team"].steps[0].turn.info
+    assert [infos[i]["team"] for i in (0, 1)] == [2, 2]
+    assert played["team", "other"].steps[0].turn.info[0]["team"] == 1

@@ -30,8 +30,20 @@ Say = Callable[[str], None]
 # ---- seats ---------------------------------------------------------------------------------------
 
 
+class _Handed:
+    """A policy in another one's place: whatever else `play` looks for (`needs_state`, `team`,
+    `probe`, `ended`, `aclose`, ...) is that of `policy`."""
+
+    policy: Any
+
+    def __getattr__(self, member: str) -> Any:
+        if member == "policy":  # before it is set: a copy in the making
+            raise AttributeError(member)
+        return getattr(self.policy, member)
+
+
 @dataclasses.dataclass(frozen=True)
-class Named:
+class Named(_Handed):
     """A device policy under the name of its player."""
 
     policy: Any
@@ -44,18 +56,16 @@ class Named:
         return self.policy.apply(env, agent, memory, key, view)
 
 
-class Timed:
+class Timed(_Handed):
     """A host policy under the name of its player, whose replies tell the seconds that they took:
     `Reply.info["seconds"]`, an equal share of a call that answered several views."""
 
     def __init__(self, policy: Any, name: str):
         self.policy, self.name = policy, name
-        if callable(getattr(policy, "probe", None)):
-            self.probe = policy.probe
 
-    def act(self, views: Sequence[View]) -> Any:
+    def act(self, views: Sequence[View], *states: Sequence[bytes]) -> Any:
         began = time.perf_counter()
-        return self._timed(self.policy.act(views), began)
+        return self._timed(self.policy.act(views, *states), began)
 
     def _timed(self, answers: Any, began: float) -> list[Reply]:
         answers = list(answers)
@@ -65,17 +75,36 @@ class Timed:
             dataclasses.replace(one, info={"seconds": share, **(one.info or {})}) for one in replies
         ]
 
-    async def aclose(self) -> None:
-        if hasattr(self.policy, "aclose"):
-            await self.policy.aclose()
-
 
 class TimedAsync(Timed):
     """The same of a policy whose `act` is a coroutine function."""
 
-    async def act(self, views: Sequence[View]) -> list[Reply]:
+    async def act(self, views: Sequence[View], *states: Sequence[bytes]) -> list[Reply]:
         began = time.perf_counter()
-        return self._timed(await self.policy.act(views), began)
+        return self._timed(await self.policy.act(views, *states), began)
+
+
+class Routed(Timed):
+    """The same of a policy that names who answers a view: those are timed, each by itself."""
+
+    def __init__(self, policy: Any, name: str):
+        super().__init__(policy, name)
+        self._inner: dict[int, Any] = {}  # by the id of a policy, which is kept with it
+
+    def route(self, view: View) -> Any:
+        policy = self.policy.route(view)
+        if id(policy) not in self._inner:
+            self._inner[id(policy)] = under_name(policy, self.name)
+        return self._inner[id(policy)]
+
+
+def under_name(policy: Any, name: str) -> Any:
+    """A policy of any kind as the player of this name."""
+    if hasattr(policy, "route"):
+        return Routed(policy, name)
+    if is_device_policy(policy):
+        return Named(policy, name)
+    return (TimedAsync if inspect.iscoroutinefunction(policy.act) else Timed)(policy, name)
 
 
 class Seats:
@@ -88,12 +117,7 @@ class Seats:
     def of(self, game: str, player: str) -> Any:
         if (game, player) not in self._made:
             policy = self.season.players[player].policy(self.season.games[game].env)
-            kind: Any = TimedAsync
-            if is_device_policy(policy):
-                kind = Named
-            elif not inspect.iscoroutinefunction(policy.act):
-                kind = Timed
-            self._made[game, player] = kind(policy, player)
+            self._made[game, player] = under_name(policy, player)
         return self._made[game, player]
 
 

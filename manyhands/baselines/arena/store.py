@@ -489,13 +489,15 @@ def _rows(
     match: Match, episodes: list[Episode], season: Season
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """The rows of a match: its episodes, all decisions in them, and all answers to probes, whose
-    tokens are spent by the decision that they come before."""
+    tokens are spent by the decision that they come before; those of notes by the last one."""
     totals, decisions, probes = [], [], []
     for episode in episodes:
         r = episode.result
         fields = (r.rewards, r.terms, r.metrics, r.illegal, r.forfeits)
         words = [json.dumps(plain(field)) for field in fields]
         totals.append((match.id, r.episode, r.seed, r.steps, r.ended, *words))
+        last = {i: step for step, made in enumerate(episode.steps) for i in made.turn.actions}
+        end = episode.steps[-1].turn.info if episode.steps else {}
         for step, made in enumerate(episode.steps):
             turn = made.turn
             for agent in sorted(turn.actions):
@@ -503,6 +505,9 @@ def _rows(
                 info = turn.info.get(agent, {})
                 asked = info.get("probes", ())
                 infos = [info, *(note.get("info", {}) for note in asked)]
+                # Notes are written at the end, with tokens of their own.
+                notes = end.get(agent, {}).get("new_notes") if step == last[agent] else None
+                infos += [notes] if isinstance(notes, dict) else []
                 prompt = _total(_count(one.get("prompt_tokens")) for one in infos)
                 completion = _total(_count(one.get("completion_tokens")) for one in infos)
                 cost = _total(_amount(one.get("cost")) for one in infos)
