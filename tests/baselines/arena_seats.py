@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from manyhands.core.registry import register_seat
-from manyhands.core.view import Reply
+from manyhands.core.view import BudgetSpent, Reply
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -96,6 +96,34 @@ def sighted(env):
     return Sighted("first")
 
 
+class Spender(Chosen):
+    """May make so many decisions, or answer so many questions."""
+
+    def __init__(self, most, probed):
+        super().__init__("any")
+        self.left, self.probed = most, probed
+        if probed:
+            self.probe = self._probe
+
+    def _spend(self, count):
+        self.left -= count
+        if self.left < 0:
+            raise BudgetSpent("the budget of decisions is spent")
+
+    def act(self, views):
+        if not self.probed:
+            self._spend(len(views))
+        return super().act(views)
+
+    def _probe(self, views, questions):
+        self._spend(1)
+        return [question.options[0] for question in questions]
+
+
+def spender(env, most=4, probed=False):
+    return Spender(most, probed)
+
+
 class Hearer(Chosen):
     """Hears of the ends of episodes, and writes as many tokens of notes."""
 
@@ -110,7 +138,7 @@ def hearer(env):
 
 SEATS = (
     *("first", "last", "anything", "asked", "hostile", "broken"),
-    *("sighted", "hearer"),
+    *("sighted", "hearer", "spender"),
 )
 for _name in SEATS:
     register_seat(f"arena-{_name}", f"{__name__}:{_name}")

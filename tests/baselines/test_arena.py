@@ -8,7 +8,9 @@ import html.parser
 import json
 import os
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +23,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.arena import exact, read_season, run_season
+from manyhands.baselines.arena.cluster import play_remotely
 from manyhands.baselines.arena.page import page, tag, visible
 from manyhands.baselines.arena.ratings import (
     Results,
@@ -500,6 +503,41 @@ def test_budgets_end_a_run_and_larger_ones_continue_it(tmp_path):
     assert run_season(read_season(more), folder, resume=True).open == 0
     first = next(row for row in report(folder).overall if row.player == "first")
     assert first.cost == pytest.approx(first.tokens / 1100 * 0.003) and first.tokens > 0
+
+
+@pytest.mark.parametrize("game", ["tic_tac_toe", "kuhn_poker"])
+def test_a_seat_that_may_spend_no_more_leaves_its_matches_open(tmp_path, game):
+    probed = game == "kuhn_poker"
+    most, text = (8, TINY + "probes = true\n") if probed else (25, TINY)
+    text = text.replace("tic_tac_toe", game)
+    text = text.replace("arena-first", f"arena-spender:most={most},probed={str(probed).lower()}")
+    season, folder, said = read_season(text), tmp_path / "store", []
+    played = run_season(season, folder, say=said.append)
+    assert played.done >= 2 and 0 < played.open <= 4 and not played.failed and not played.spent
+    assert "of decisions is spent" in str(played) and "'first'" in str(played)
+    assert sum("of decisions is spent" in line for line in said) == 1  # it is asked no more
+    with Store(folder) as store:  # what was played is whole
+        assert store.query("SELECT count(*) FROM episodes") == [(3 * played.done,)]
+    while played.open:  # each time its budget begins anew
+        left, played = played.open, run_season(season, folder, resume=True)
+        assert played.open < left
+    assert (played.done, played.stopped) == (6, ())
+
+
+def test_a_worker_of_a_cluster_says_whose_seat_may_spend_no_more():
+    text = TINY.replace("arena-first", "arena-spender:most=1")
+    match = all_matches(read_season(text))[0]
+    record, _, error, spent = play_remotely(text, match, b"")
+    assert (record, error, list(spent)) == (b"", "", ["first"])
+
+
+def test_matches_with_missing_episodes_are_opened_again(tiny, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(tiny, folder)
+    with sqlite3.connect(folder / "season.sqlite") as store:
+        store.execute("DELETE FROM episodes WHERE match = 2 AND episode > 0")
+    assert run_season(read_season(TINY), folder, resume=True).done == 6
+    assert rows_of(folder) == rows_of(tiny)
 
 
 # ---- ratings -------------------------------------------------------------------------------------

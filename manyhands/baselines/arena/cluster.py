@@ -18,7 +18,15 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from manyhands.baselines.arena.run import Say, Seats, announce, next_match, play_match
+from manyhands.baselines.arena.run import (
+    Say,
+    Seats,
+    announce,
+    next_match,
+    own_budgets,
+    play_match,
+    settle,
+)
 from manyhands.baselines.arena.schedule import Match
 from manyhands.baselines.arena.season import Season, read_season
 from manyhands.baselines.arena.store import Store, new_owner
@@ -30,8 +38,11 @@ from manyhands.core.redact import redact
 _seats: dict[str, Seats] = {}  # of this process; what they compile is kept from task to task
 
 
-def play_remotely(text: str, match: Match, begun: bytes) -> tuple[bytes, float, str]:
-    """Play a match in a worker: (its record, seconds, the error that ended it or "")."""
+def play_remotely(
+    text: str, match: Match, begun: bytes
+) -> tuple[bytes, float, str, dict[str, str]]:
+    """Play a match in a worker: (its record, seconds, the error that ended it or "", the players
+    whose seats may spend no more)."""
     began = time.monotonic()
     seats = _seats.setdefault(text, Seats(read_season(text)))
     with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +53,7 @@ def play_remotely(text: str, match: Match, begun: bytes) -> tuple[bytes, float, 
             play_match(seats, match, record)
         except ManyhandsError as failed:
             error = redact(f"{type(failed).__name__}: {failed}")
-        return record.read_bytes(), time.monotonic() - began, error
+        return record.read_bytes(), time.monotonic() - began, error, own_budgets(seats, match)
 
 
 def work_on_cluster(
@@ -108,11 +119,12 @@ def _drive(
     owner = new_owner()
     running: dict[Any, Match] = {}
     text = ray.put(season.text)
+    own: dict[str, dict[str, str]] = {game: {} for game in season.games}
     with Store(folder, lease=lease) as store:
         try:
             while True:
                 while len(running) < limit:
-                    match = next_match(season, store, owner, games, wait=not running)
+                    match = next_match(season, store, owner, games, own, wait=not running)
                     if match is None:
                         break
                     record = store.record(match)
@@ -125,7 +137,8 @@ def _drive(
                     store.renew(match.id, owner)
                 for task in done:
                     match = running.pop(task)
-                    _settle(ray, task, match, season, store, owner, say, games)
+                    spent = _settle(ray, task, match, season, store, owner, say, games)
+                    own[match.game] |= spent
         finally:
             for match in running.values():
                 store.give_back(match.id, owner)
@@ -140,21 +153,24 @@ def _settle(
     owner: str,
     say: Say | None,
     games: Collection[str],
-) -> None:
+) -> dict[str, str]:
+    """Store what a task gives; returns the players of its match whose seats may spend no more."""
     try:
-        data, seconds, error = ray.get(task)
+        data, seconds, error, spent = ray.get(task)
     except ray.exceptions.RayTaskError:  # a fault of ours, in the worker
         raise
     except ray.exceptions.RayError:  # the worker is gone
         store.give_back(match.id, owner, crashed=True)
         announce(say, store, match, games, "its worker ended; it is played again")
-        return
+        return {}
     record = store.record(match)
     replace(record, data)
     if error:
         store.fail(match.id, owner, error)
         announce(say, store, match, games, f"FAILED: {error}")
-        return
-    episodes = [one for one in read(record) if one.result.episode in match.numbers]
-    if store.finish(match, owner, episodes, seconds, season):
-        announce(say, store, match, games, f"{seconds:.1f} s")
+        return spent
+    episodes = [one for one in read(record) if one.result.episode in match.numbers] if data else []
+    what = settle(season, store, owner, match, episodes, seconds, spent)
+    if what is not None:
+        announce(say, store, match, games, what)
+    return spent

@@ -34,6 +34,8 @@ class Played:
         done, open, failed: matches.
         spent: players whose budget is spent, and how; "" is the season.
         errors: of failed matches, by line-up.
+        stopped: seats that could spend no more by their own options (`max_total_tokens=`), so that
+            matches are left open.
     """
 
     folder: Path
@@ -42,6 +44,7 @@ class Played:
     failed: int
     spent: dict[str, str]
     errors: dict[str, str]
+    stopped: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [
@@ -50,6 +53,8 @@ class Played:
         for name, words in self.spent.items():
             whose = f"of the player {name!r}" if name else "of the season"
             lines.append(f"the budget {whose} is spent ({words}); a larger one and --resume go on")
+        for words in self.stopped[:5]:
+            lines.append(f"{words}; --resume plays on, and its budget begins anew")
         for lineup, error in list(self.errors.items())[:5]:
             lines.append(f"failed: {lineup}: {error}; --resume tries again")
         return "\n".join(lines)
@@ -108,6 +113,10 @@ def run_season(
     with Store(folder) as store:
         counts = store.states(wanted)
         errors = store.query("SELECT game, lineup, error FROM matches WHERE state = 'failed'")
+        stopped = store.query(
+            "SELECT game, error FROM matches WHERE state = 'open' AND error LIKE 'the seat of%' "
+            "ORDER BY id"
+        )
         return Played(
             Path(folder),
             counts["done"],
@@ -115,6 +124,7 @@ def run_season(
             counts["failed"],
             exhausted(season, store),
             {f"{game} {lineup}": error for game, lineup, error in errors if game in wanted},
+            tuple(dict.fromkeys(f"{game}: {why}" for game, why in stopped if game in wanted)),
         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,18 @@ from manyhands.baselines.arena.ratings import earned
 from manyhands.baselines.arena.schedule import Match, matches, swiss_pairs
 from manyhands.baselines.arena.season import GamePlan, Season
 from manyhands.baselines.arena.store import LEASE, Heartbeat, Store, new_owner
-from manyhands.core.env import Env, ManyhandsError, is_device_policy
+from manyhands.core.env import Env, ManyhandsError, RecordError, is_device_policy
 from manyhands.core.play import play
 from manyhands.core.probes import Probes
 from manyhands.core.record import Episode, read
 from manyhands.core.redact import redact
-from manyhands.core.view import Reply, View
+from manyhands.core.view import BudgetSpent, Reply, View
 from manyhands.core.writer import RecordBusy
 
 POLL = 0.25  # seconds between looks at the store, where others play what is left
 CONCURRENCY = 16  # episodes at once
 Say = Callable[[str], None]
+Spent = Mapping[str, Collection[str]]  # by game, the players who play no further match of it
 
 
 # ---- seats ---------------------------------------------------------------------------------------
@@ -58,14 +60,34 @@ class Named(_Handed):
 
 class Timed(_Handed):
     """A host policy under the name of its player, whose replies tell the seconds that they took:
-    `Reply.info["seconds"]`, an equal share of a call that answered several views."""
+    `Reply.info["seconds"]`, an equal share of a call that answered several views.
 
-    def __init__(self, policy: Any, name: str):
-        self.policy, self.name = policy, name
+    Args:
+        spent: gets the player and why, when the policy may spend no more (`BudgetSpent`).
+    """
+
+    def __init__(self, policy: Any, name: str, spent: dict[str, str]):
+        self.policy, self.name, self._spent = policy, name, spent
+        if callable(getattr(policy, "probe", None)):
+            self.probe = self._probe
 
     def act(self, views: Sequence[View], *states: Sequence[bytes]) -> Any:
-        began = time.perf_counter()
-        return self._timed(self.policy.act(views, *states), began)
+        with self._noted():
+            began = time.perf_counter()
+            return self._timed(self.policy.act(views, *states), began)
+
+    async def _probe(self, *asked: Any) -> Any:
+        with self._noted():
+            answers = self.policy.probe(*asked)
+            return await answers if inspect.isawaitable(answers) else answers
+
+    @contextlib.contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except BudgetSpent as error:
+            self._spent[self.name] = redact(str(error))
+            raise
 
     def _timed(self, answers: Any, began: float) -> list[Reply]:
         answers = list(answers)
@@ -80,51 +102,60 @@ class TimedAsync(Timed):
     """The same of a policy whose `act` is a coroutine function."""
 
     async def act(self, views: Sequence[View], *states: Sequence[bytes]) -> list[Reply]:
-        began = time.perf_counter()
-        return self._timed(await self.policy.act(views, *states), began)
+        with self._noted():
+            began = time.perf_counter()
+            return self._timed(await self.policy.act(views, *states), began)
 
 
 class Routed(Timed):
     """The same of a policy that names who answers a view: those are timed, each by itself."""
 
-    def __init__(self, policy: Any, name: str):
-        super().__init__(policy, name)
+    def __init__(self, policy: Any, name: str, spent: dict[str, str]):
+        super().__init__(policy, name, spent)
         self._inner: dict[int, Any] = {}  # by the id of a policy, which is kept with it
 
     def route(self, view: View) -> Any:
         policy = self.policy.route(view)
         if id(policy) not in self._inner:
-            self._inner[id(policy)] = under_name(policy, self.name)
+            self._inner[id(policy)] = under_name(policy, self.name, self._spent)
         return self._inner[id(policy)]
 
 
-def under_name(policy: Any, name: str) -> Any:
-    """A policy of any kind as the player of this name."""
+def under_name(policy: Any, name: str, spent: dict[str, str]) -> Any:
+    """A policy of any kind as the player of this name; `spent` as in `Timed`."""
     if hasattr(policy, "route"):
-        return Routed(policy, name)
+        return Routed(policy, name, spent)
     if is_device_policy(policy):
         return Named(policy, name)
-    return (TimedAsync if inspect.iscoroutinefunction(policy.act) else Timed)(policy, name)
+    kind = TimedAsync if inspect.iscoroutinefunction(policy.act) else Timed
+    return kind(policy, name, spent)
 
 
 class Seats:
-    """The players of a season, built when they first play a game: what they compile is kept."""
+    """The players of a season, built when they first play a game: what they compile is kept.
+
+    Attributes:
+        spent: by game, the players whose seats may spend no more by their own options
+            (`max_total_tokens=`), and why.
+    """
 
     def __init__(self, season: Season):
         self.season = season
+        self.spent: dict[str, dict[str, str]] = {game: {} for game in season.games}
         self._made: dict[tuple[str, str], Any] = {}
 
     def of(self, game: str, player: str) -> Any:
         if (game, player) not in self._made:
             policy = self.season.players[player].policy(self.season.games[game].env)
-            self._made[game, player] = under_name(policy, player)
+            self._made[game, player] = under_name(policy, player, self.spent[game])
         return self._made[game, player]
 
 
 def play_match(seats: Seats, match: Match, record: Path) -> list[Episode]:
-    """Play what is missing of a match into its record; returns its episodes, all of them."""
+    """Play what is missing of a match into its record; returns its episodes: all of them, unless
+    a seat may spend no more (`Seats.spent`)."""
     plan = seats.season.games[match.game]
-    play(
+    result = play(
         plan.env,
         [seats.of(match.game, player) for player in match.lineup],
         seed=plan.seed,
@@ -138,7 +169,39 @@ def play_match(seats: Seats, match: Match, record: Path) -> list[Episode]:
         probes=None if plan.probes is None else Probes(**plan.probes),
         progress=False,
     )
-    return [episode for episode in read(record) if episode.result.episode in match.numbers]
+    found = []
+    if result.episodes:
+        found = [episode for episode in read(record) if episode.result.episode in match.numbers]
+    if len(found) < match.episodes and not own_budgets(seats, match):
+        raise RecordError(
+            f"{record} holds {len(found)} of {match.episodes} episodes, although none is left to "
+            "play; does something else write it? Remove it, and --resume plays the match anew"
+        )
+    return found
+
+
+def own_budgets(seats: Seats, match: Match) -> dict[str, str]:
+    """The players of a match whose seats may spend no more, and why."""
+    return {name: why for name, why in seats.spent[match.game].items() if name in match.lineup}
+
+
+def settle(
+    season: Season,
+    store: Store,
+    owner: str,
+    match: Match,
+    episodes: list[Episode],
+    seconds: float,
+    own: Mapping[str, str],
+) -> str | None:
+    """Mark a match as done, or give it back where a seat may spend no more (`own_budgets`) before
+    its last episode; returns what became of it, None if the claim was lost."""
+    if len(episodes) == match.episodes:
+        done = store.finish(match, owner, episodes, seconds, season)
+        return f"{seconds:.1f} s" if done else None
+    why = "; ".join(f"the seat of the player {name!r} has stopped: {own[name]}" for name in own)
+    store.give_back(match.id, owner, why=why)
+    return why
 
 
 # ---- what is next --------------------------------------------------------------------------------
@@ -158,12 +221,12 @@ def exhausted(season: Season, store: Store) -> dict[str, str]:
     return found
 
 
-def draw_up(season: Season, store: Store, spent: Collection[str], games: Collection[str]) -> bool:
+def draw_up(season: Season, store: Store, spent: Spent, games: Collection[str]) -> bool:
     """Draw up the next Swiss rounds of games whose last one is over; whether there are any new."""
     added = False
     for plan in season.games.values():
         if plan.pairing == "swiss" and plan.name in games:
-            added |= _next_round(season, plan, store, spent)
+            added |= _next_round(season, plan, store, spent[plan.name])
     return added
 
 
@@ -216,7 +279,7 @@ def work(
     seats, owner = Seats(season), new_owner()
     with Store(folder, lease=lease) as store:
         while True:
-            match = next_match(season, store, owner, games)
+            match = next_match(season, store, owner, games, seats.spent)
             if match is None:
                 return
             began = time.monotonic()
@@ -234,18 +297,30 @@ def work(
                 raise
             else:
                 seconds = time.monotonic() - began
-                if store.finish(match, owner, episodes, seconds, season):
-                    announce(say, store, match, games, f"{seconds:.1f} s")
+                own = own_budgets(seats, match)
+                what = settle(season, store, owner, match, episodes, seconds, own)
+                if what is not None:
+                    announce(say, store, match, games, what)
 
 
 def next_match(
-    season: Season, store: Store, owner: str, games: Collection[str], wait: bool = True
+    season: Season,
+    store: Store,
+    owner: str,
+    games: Collection[str],
+    own: Spent,
+    wait: bool = True,
 ) -> Match | None:
-    """Claim a match, after waiting for those of others if need be; None if nothing is left."""
+    """Claim a match, after waiting for those of others if need be; None if nothing is left.
+
+    Args:
+        own: players whose seats may spend no more, besides those of `exhausted`.
+    """
     while True:
-        spent = exhausted(season, store)
-        if "" in spent:
+        all_games = exhausted(season, store)
+        if "" in all_games:
             return None
+        spent = {game: {*all_games, *own.get(game, ())} for game in season.games}
         drawn = draw_up(season, store, spent, games)
         match = store.claim(owner, spent, games)
         if match is not None or not wait:

@@ -24,7 +24,7 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -311,21 +311,27 @@ class Store:
         return bool(rows)
 
     def reopen(self) -> int:
-        """Open failed matches again; returns how many."""
+        """Open failed matches again, and those with fewer episodes than they should have; returns
+        how many."""
         with self._writing():
+            self._db.execute("UPDATE matches SET error = NULL WHERE state = 'open'")
             done = self._db.execute(
                 "UPDATE matches SET state = 'open', attempts = 0, error = NULL, owner = NULL "
-                "WHERE state = 'failed'"
+                "WHERE state = 'failed' OR state = 'done' AND episodes > "
+                "(SELECT count(*) FROM episodes WHERE episodes.match = matches.id)"
             )
         return done.rowcount
 
     def claim(
-        self, owner: str, without: Collection[str] = (), games: Collection[str] | None = None
+        self,
+        owner: str,
+        without: Mapping[str, Collection[str]] | None = None,
+        games: Collection[str] | None = None,
     ) -> Match | None:
         """Take the next match, None if there is none now.
 
         Args:
-            without: players whose matches are left where they are.
+            without: by game, players whose matches are left where they are.
             games: which games; by default all.
         """
         now = time.time()
@@ -337,7 +343,9 @@ class Store:
             )
             for game, round, row, column, lineup, first, episodes, id in rows:
                 seats = json.loads(lineup)
-                if (games is not None and game not in games) or not set(without).isdisjoint(seats):
+                if games is not None and game not in games:
+                    continue
+                if not set((without or {}).get(game, ())).isdisjoint(seats):
                     continue
                 self._db.execute(
                     "UPDATE matches SET state = 'claimed', owner = ?, lease = ?, "
@@ -372,15 +380,19 @@ class Store:
             )
         return done.rowcount == 1
 
-    def give_back(self, id: int, owner: str, crashed: bool = False) -> None:
-        """End a claim without a result; the attempt counts only if its process crashed."""
+    def give_back(self, id: int, owner: str, crashed: bool = False, why: str | None = None) -> None:
+        """End a claim without a result; the attempt counts only if its process crashed.
+
+        Args:
+            why: a seat that may spend no more, kept until the match goes on.
+        """
         with self._writing():
             self._db.execute(
                 "UPDATE matches SET state = CASE WHEN ? AND attempts >= ? THEN 'failed' "
                 "ELSE 'open' END, owner = NULL, lease = NULL, attempts = max(attempts - ?, 0), "
-                "error = CASE WHEN ? THEN 'the process that played it ended' END "
+                "error = CASE WHEN ? THEN 'the process that played it ended' ELSE ? END "
                 "WHERE id = ? AND owner = ? AND state = 'claimed'",
-                (crashed, ATTEMPTS, not crashed, crashed, id, owner),
+                (crashed, ATTEMPTS, not crashed, crashed, why and why[:2000], id, owner),
             )
 
     def fail(self, id: int, owner: str, error: str) -> None:
