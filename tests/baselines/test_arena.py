@@ -23,8 +23,9 @@ import pytest
 
 import manyhands
 from manyhands.baselines.arena import exact, read_season, run_season
+from manyhands.baselines.arena import page as arena_page
 from manyhands.baselines.arena.cluster import play_remotely
-from manyhands.baselines.arena.page import page, tag, visible
+from manyhands.baselines.arena.page import embedded, page, tag, visible
 from manyhands.baselines.arena.ratings import (
     Results,
     bradley_terry,
@@ -789,6 +790,31 @@ def test_the_first_deals_are_shown_whatever_ended_first(tmp_path):
     for deals in ([2], [0, 1]):
         manyhands.play("tic_tac_toe", "random", only=deals, record=path, resume=True)
     assert [one["deal"] for one in replays(path, ["a", "b"], 2)] == [0, 1]
+
+
+def test_cells_share_the_room_for_replays(tiny, monkeypatch):
+    def cells():
+        shown = page(report(tiny))
+        found = json.loads(next(t for kind, t in Parsed(shown).contents if kind == "script"))
+        return shown, {(one["row"], one["column"]): one["replays"] for one in found}
+
+    shown, whole = cells()
+    assert "left out" not in shown and {len(found) for found in whole.values()} == {4}
+    sizes = [len(embedded(one)) for found in whole.values() for one in found]
+    monkeypatch.setattr(arena_page, "LARGEST", sum(sizes) * 3 // 4)
+    shown, fewer = cells()
+    kept = sum(map(len, fewer.values()))
+    assert set(fewer) == set(whole) and 12 <= kept < 24
+    assert f"{24 - kept} of 24 are left out" in shown
+    for found in fewer.values():  # both seat orders
+        assert found[0]["players"] == found[1]["players"][::-1]
+    monkeypatch.setattr(arena_page, "LARGEST", 6 * min(sizes) // 2)
+    shown, shorter = cells()
+    assert set(shorter) == set(whole) and "18 of 24 are left out, and 6 end early" in shown
+    assert all(0 < len(one["steps"]) < one["length"] for (one,) in shorter.values())
+    monkeypatch.setattr(arena_page, "LARGEST", 6)
+    shown, none = cells()
+    assert not none and "24 of 24 are left out" in shown
 
 
 def test_attributes_and_texts_are_escaped():

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import itertools
 import json
 import math
 import os
@@ -35,7 +36,7 @@ from manyhands.baselines.arena.store import Store, record_name
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
 from manyhands.core.files import replace
 
-LARGEST = 4 << 20  # bytes of replays on a page; those that come later are left out
+LARGEST = 4 << 20  # bytes of replays on a page, shared by the cells
 # Control and format characters and private ones, except line feeds and tabs: they do not show, or
 # change how the text around them shows (Unicode Technical Report 36).
 _HIDDEN = re.compile(
@@ -85,7 +86,7 @@ def page(report: Report, count: int = 2) -> str:
     Args:
         count: replays of each line-up of a cell.
     """
-    data, links = _data(report, count)
+    data, links, missing = _data(report, count)
     season = report.season
     states = ", ".join(f"{n} {what}" for what, n in report.states.items() if n)
     body = [
@@ -95,6 +96,7 @@ def page(report: Report, count: int = 2) -> str:
             f"Seed {season.seed}; matches: {states}; {report.seconds:.0f} s of playing. "
             f"{INTERVAL}.",
         ),
+        *([tag("p", missing, class_="note")] if missing else []),
         tag(
             "nav",
             *(
@@ -160,31 +162,86 @@ def _section(number: int, title: str, children: Sequence[E]) -> E:
     return tag("section", tag("h2", title), *children, id=_anchor(number))
 
 
-def _data(report: Report, count: int) -> tuple[list[Any], dict[str, dict[tuple[str, str], int]]]:
-    """The replays of all cells, and for each game and cell their number in the list."""
-    data: list[Any] = []
-    links: dict[str, dict[tuple[str, str], int]] = {}
-    size, cache = 0, {}
+def _data(
+    report: Report, count: int
+) -> tuple[list[Any], dict[str, dict[tuple[str, str], int]], str]:
+    """The replays of all cells, for each game and cell their number in the list, and what is left
+    out, in words."""
+    cells: list[tuple[str, tuple[str, str], list[Any]]] = []
+    cache: dict[int, list[Any]] = {}
     for name, game in report.games.items() if count else ():
         lineups = dict(_lineups(report, name))
         for key, cell in game.cells.items():
-            found = []
             chosen: dict[tuple[str, ...], int] = {}
             for id in cell.matches:  # one match of every line-up
                 chosen.setdefault(lineups[id], id)
             for seats, id in chosen.items():
                 if id not in cache:
                     path = report.folder / "records" / record_name(id)
-                    cache[id] = list(replays(path, seats, count))
-                found += cache[id]
-            new = {"game": name, "row": key[0], "column": key[1], "replays": found}
-            size += len(json.dumps(new))
-            if size > LARGEST:
-                return data, links
+                    cache[id] = [_shown(one) for one in replays(path, seats, count)]
+            of_lineups = [cache[id] for id in chosen.values()]
+            # The first of each line-up, then the second ones: what comes last is left out first.
+            ranks = itertools.zip_longest(*of_lineups)
+            found = [one for rank in ranks for one in rank if one is not None]
             if found:
-                links.setdefault(name, {})[key] = len(data)
-                data.append(_shown(new))
-    return data, links
+                cells.append((name, key, found))
+    share = _share([sum(map(_size, found)) for *_, found in cells], LARGEST)
+    data: list[Any] = []
+    links: dict[str, dict[tuple[str, str], int]] = {}
+    missing = shortened = 0
+    for name, key, found in cells:
+        kept, cut = _fitting(found, share)
+        missing, shortened = missing + len(found) - len(kept), shortened + cut
+        if kept:
+            links.setdefault(name, {})[key] = len(data)
+            row, column = key
+            data.append({"game": name, "row": row, "column": column, "replays": kept})
+    total = sum(len(found) for *_, found in cells)
+    words = ""
+    if missing or shortened:
+        words = (
+            f"The page holds {LARGEST >> 20} MiB of replays, a share for each cell: {missing} of "
+            f"{total} are left out, and {shortened} end early. The records hold all of them."
+        )
+    return data, links, words
+
+
+def _size(replay: Any) -> int:
+    return len(embedded(replay))
+
+
+def _share(sizes: Sequence[int], room: int) -> float:
+    """The most that each may have, so that all together have no more than the room: what the small
+    ones leave is for the large ones."""
+    left = float(room)
+    for k, size in enumerate(sorted(sizes)):
+        share = left / (len(sizes) - k)
+        if size > share:
+            return share
+        left -= size
+    return math.inf
+
+
+def _fitting(found: Sequence[Any], room: float) -> tuple[list[Any], bool]:
+    """The first replays of a cell that fit into its room, and whether the last one is shortened:
+    where not even one fits, its first steps stand for it."""
+    kept: list[Any] = []
+    for one in found:
+        room -= _size(one)
+        if room < 0:
+            break
+        kept.append(one)
+    if kept or not found:
+        return kept, False
+    first = dict(found[0])
+    room += _size(first) - _size(first | {"steps": []})
+    steps: list[Any] = []
+    for step in first["steps"]:
+        room -= _size(step)
+        if room < 0:
+            break
+        steps.append(step)
+    return ([first | {"steps": steps}], True) if steps else ([], False)
 
 
 def _shown(value: Any) -> Any:
