@@ -410,6 +410,22 @@ def test_swiss_rounds_follow_each_other(tmp_path):
     assert {round for round, *_ in rounds} == {1, 2, 3}
 
 
+def test_swiss_rounds_get_more_episodes(tmp_path):
+    text = TINY.replace("episodes = 3", 'episodes = 1\npairing = "swiss"\nrounds = 2\nblock = 2')
+    folder = tmp_path / "store"
+    assert run_season(read_season(text), folder).done == 4
+    pairs = 'SELECT DISTINCT round, "row", "column", lineup FROM matches ORDER BY 1, 2, 3, 4'
+    with Store(folder) as store:
+        before = store.query(pairs)
+    more = text.replace("episodes = 1", "episodes = 3").replace("rounds = 2", "rounds = 3")
+    assert run_season(read_season(more), folder, resume=True).done == 12  # two blocks each
+    with Store(folder) as store:
+        assert [row for row in store.query(pairs) if row[0] < 3] == before
+        assert store.query("SELECT count(*) FROM episodes") == [(6 * 3,)]
+        # The third round came after all others.
+        assert store.query("SELECT min(id) > 8 FROM matches WHERE round = 3") == [(1,)]
+
+
 def test_failures_are_kept_and_tried_again(tmp_path, monkeypatch):
     text = TINY.replace('"arena-any"', '"arena-broken"').replace("anything", "broken")
     folder = tmp_path / "store"

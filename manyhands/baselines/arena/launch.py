@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from manyhands.baselines.arena.cluster import work_on_cluster
-from manyhands.baselines.arena.run import Say, exhausted, work
+from manyhands.baselines.arena.run import Say, exhausted, rounds_so_far, work
 from manyhands.baselines.arena.schedule import all_matches
 from manyhands.baselines.arena.season import Season, read_season
 from manyhands.baselines.arena.store import LEASE, Store
@@ -103,7 +103,8 @@ def run_season(
     season.check_seats(wanted)
     with Store(folder, season, resume, lease) as store:
         store.reopen()
-        store.add((match for match in all_matches(season) if match.game in wanted), wanted)
+        known = [*all_matches(season), *rounds_so_far(season, store)]
+        store.add((match for match in known if match.game in wanted), wanted)
     if ray:
         work_on_cluster(season, folder, wanted, ray, workers, say, lease)
     elif workers == 1:

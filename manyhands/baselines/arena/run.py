@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manyhands.baselines.arena.ratings import earned
-from manyhands.baselines.arena.schedule import Match, matches, swiss_pairs
+from manyhands.baselines.arena.schedule import Match, blocks, matches, swiss_pairs
 from manyhands.baselines.arena.season import GamePlan, Season
 from manyhands.baselines.arena.store import LEASE, Heartbeat, Store, new_owner
 from manyhands.core.env import Env, ManyhandsError, RecordError, is_device_policy
@@ -230,6 +231,19 @@ def draw_up(season: Season, store: Store, spent: Spent, games: Collection[str]) 
     return added
 
 
+def rounds_so_far(season: Season, store: Store) -> list[Match]:
+    """The matches of Swiss rounds that were drawn up, with the episodes that the season has now."""
+    found: dict[tuple[Any, ...], Match] = {}
+    for game, round, row, column, seats in store.query(
+        'SELECT game, round, "row", "column", lineup FROM matches WHERE round > 0 ORDER BY id'
+    ):
+        plan, lineup = season.games.get(game), tuple(json.loads(seats))
+        if plan is not None and plan.pairing == "swiss" and set(lineup) <= set(plan.players):
+            for match in blocks(plan, Match(game, round, row, column, lineup, 0, 0)):
+                found[game, round, lineup, match.first] = match
+    return list(found.values())
+
+
 def _next_round(season: Season, plan: GamePlan, store: Store, spent: Collection[str]) -> bool:
     played = store.query(
         'SELECT round, state, "row", "column", lineup, id FROM matches '
@@ -237,7 +251,7 @@ def _next_round(season: Season, plan: GamePlan, store: Store, spent: Collection[
         (plan.name,),
     )
     last = max((row[0] for row in played), default=0)
-    for _, state, *_, lineup, _ in (row for row in played if row[0] == last):
+    for _, state, *_, lineup, _ in played:
         blocked = state == "open" and any(f'"{player}"' in lineup for player in spent)
         if state in ("open", "claimed") and not blocked:
             return False

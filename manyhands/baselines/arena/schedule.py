@@ -132,10 +132,16 @@ def matches(
     found = []
     for a, b in met:
         for row, column, lineup in lineups(plan.env, a, b, plan.duplicate, b in partners):
-            for first in range(0, plan.episodes, plan.block):
-                count = min(plan.block, plan.episodes - first)
-                found.append(Match(plan.name, round, row, column, lineup, first, count))
+            found += blocks(plan, Match(plan.name, round, row, column, lineup, 0, 0))
     return found
+
+
+def blocks(plan: GamePlan, match: Match) -> list[Match]:
+    """All matches of a line-up: its deals, at most `plan.block` in each."""
+    return [
+        dataclasses.replace(match, first=first, episodes=min(plan.block, plan.episodes - first))
+        for first in range(0, plan.episodes, plan.block)
+    ]
 
 
 def all_matches(season: Season) -> list[Match]:
