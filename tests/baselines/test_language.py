@@ -673,9 +673,27 @@ def test_what_is_missing_is_named(monkeypatch, variable, options):
         Language(Words(), **options)
 
 
-def test_bad_numbers():
-    with pytest.raises(SeatError, match="retries"):
-        Language(Words(), model="m", api_key="k", retries=-1)
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("retries=-1", "retries=x", "retries=1.5", "timeout=x", "timeout=0", "tries=x", "tries=0"),
+        *("max_reply=x", "max_reply=0", "backoff=x", "backoff=-1", "max_wait=x", "max_wait=-1"),
+        *("max_tokens=-4", "max_tokens=0", "max_tokens=x", "notes_length=x", "extra=5"),
+        *("show_choices=maybe", "score_batch=maybe", "dispatch=maybe", "detail=much"),
+        *("base_url=5", "api_key=5", "model=5"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_at_set_up(option):
+    name, _, value = option.partition("=")
+    given = [f"{key}={key}" for key in ("model", "api_key") if key != name]
+    with pytest.raises(SeatError, match=f"^{name} ") as caught:
+        manyhands.seat(f"language:{','.join([*given, option])}", Words())
+    assert name in ("extra", "base_url", "api_key", "model") or value in str(caught.value)
+
+
+def test_further_fields_are_what_json_can_hold():
+    with pytest.raises(SeatError, match="extra"):
+        Language(Words(), model="m", api_key="k", extra={"seed": {1}})
 
 
 def test_nothing_but_reasoning_says_nothing(server, seat):

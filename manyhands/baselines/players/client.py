@@ -23,7 +23,8 @@ from manyhands.baselines.players.endpoint import (
     retry_after,
     secrets_of,
 )
-from manyhands.core.env import SeatError
+from manyhands.core.config import number, positive, whole
+from manyhands.core.env import ConfigError, SeatError
 from manyhands.core.redact import redact
 
 MAX_BODY = 4 << 20  # bytes of a response that are read
@@ -160,13 +161,14 @@ class Client:
         max_wait: float,
         max_reply: int,
     ):
-        if tries < 1 or timeout <= 0:
-            raise SeatError(f"tries is at least 1 and timeout positive, given {tries}, {timeout}")
-        if max_reply < 1:
-            raise SeatError(f"max_reply is a whole number from 1, given {max_reply!r}")
+        try:
+            self.timeout, self.tries = positive("timeout", timeout), whole("tries", tries, 1)
+            self.backoff = number("backoff", backoff, 0)
+            self.max_wait = number("max_wait", max_wait, 0)
+            self.max_reply = whole("max_reply", max_reply, 1)
+        except ConfigError as error:
+            raise SeatError(str(error)) from None
         self.model, self.base_url, self._key, self.budget = model, base_url, key, budget
-        self.timeout, self.tries, self.backoff, self.max_wait = timeout, tries, backoff, max_wait
-        self.max_reply = max_reply
         try:
             Endpoint(base_url, {"api_key": key}, MAX_BODY)
             self._secrets = secrets_of(key, base_url)
@@ -198,7 +200,7 @@ class Client:
     async def _request(
         self, path: str, body: bytes, unpack: Callable[[Any], Call], log: Log
     ) -> Call:
-        for number in range(1, self.tries + 1):
+        for attempt in range(1, self.tries + 1):
             self.budget.check()
             call = await self._send(path, body, unpack)
             if call.error is None:
@@ -207,7 +209,7 @@ class Client:
             failed = f"the model {self.model!r} at {self.place()} failed: {call.error}"
             if not call.retry:
                 raise SeatError(failed)
-            wait = self.backoff * 2 ** (number - 1) * random.uniform(0.5, 1.0)
+            wait = self.backoff * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)
             wait = min(wait, self.max_wait)
             if call.wait is not None:
                 if call.wait > self.max_wait:
@@ -216,7 +218,7 @@ class Client:
                         f"{self.max_wait:g}"
                     )
                 wait = max(wait, call.wait)
-            if number < self.tries:
+            if attempt < self.tries:
                 await asyncio.sleep(wait)
         raise SeatError(f"{failed} ({self.tries} tries)")
 

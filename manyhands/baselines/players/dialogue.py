@@ -14,7 +14,7 @@ from manyhands.baselines.players.patient import Patience
 from manyhands.core.answers import split_say
 from manyhands.core.choices import Choice
 from manyhands.core.coach import shown
-from manyhands.core.config import one_of, whole
+from manyhands.core.config import boolean, one_of, whole
 from manyhands.core.env import Env
 from manyhands.core.view import View
 
@@ -88,7 +88,8 @@ class Dialogue:
         patience: Patience,
     ):
         self.env, self.detail, self.patience = env, detail, patience
-        self.answers, self.show_choices = one_of("answers", answers, ANSWERS), show_choices
+        self.answers = one_of("answers", answers, ANSWERS)
+        self.show_choices = boolean("show_choices", show_choices)
         self.shots = whole("shots", shots, 0)
         self._chat = env.chat
         self._openings: dict[str, tuple[Line, ...]] = {}

@@ -16,7 +16,7 @@ import asyncio
 import json
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -40,8 +40,8 @@ from manyhands.baselines.players.memory import (
 from manyhands.baselines.players.patient import Patience
 from manyhands.baselines.players.prompts import quote
 from manyhands.core.answers import divide
-from manyhands.core.config import number, one_of
-from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError, names_of
+from manyhands.core.config import boolean, number, one_of, whole
+from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError
 from manyhands.core.episode import EpisodeResult
 from manyhands.core.probes import Question
 from manyhands.core.view import BudgetSpent, Reply, View
@@ -141,8 +141,14 @@ class Language:
         max_total_tokens: int | None = None,
         max_cost: float | None = None,
         max_seconds: float | None = None,
-        extra: dict[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
     ):
+        for option, text in (("model", model), ("base_url", base_url), ("api_key", api_key)):
+            if text is not None and not isinstance(text, str):  # it may be a secret
+                raise SeatError(
+                    f"{option} is text, given a value of type {type(text).__name__}; in the name "
+                    f"of a seat, parentheses make text of a number: {option}=(...)"
+                )
         self.env = env
         self.model = model or os.environ.get("MANYHANDS_MODEL", "")
         self.name = f"language:model={self.model}"  # in results and records
@@ -155,10 +161,15 @@ class Language:
                 "no key is given: pass api_key=, or set OPENAI_API_KEY "
                 "(for a local server that asks for none, any word will do)"
             )
-        if retries < 0:
-            raise SeatError(f"retries is a whole number from 0, given {retries!r}")
-        if detail is not None and detail not in DETAILS:
-            raise SeatError(f"detail is {names_of(DETAILS)}, given {detail!r}")
+        if extra is not None and not isinstance(extra, Mapping):  # it may hold secrets
+            raise SeatError(
+                'extra is a dict of further fields of the request, such as {"reasoning_effort": '
+                f'"low"}}, given a value of type {type(extra).__name__}'
+            )
+        try:
+            self._extra = json.loads(json.dumps(dict(extra or {})))
+        except (TypeError, ValueError) as error:
+            raise SeatError(f"extra holds what JSON cannot: {error}") from None
         price = read_price(prices, self.model)
         self.budget = Budget(price, max_total_tokens, max_cost, max_seconds)
         self.client = Client(
@@ -172,10 +183,16 @@ class Language:
             max_wait=max_wait,
             max_reply=max_reply,
         )
-        self.history, self.retries = History(history), retries
-        self.score_batch = score_batch
-        self.notes = Notes(notes, notes_length) if notes is not False else None
+        self.history = History(history)
         try:
+            self.retries = whole("retries", retries, 0)
+            self.score_batch = boolean("score_batch", score_batch)
+            whole("notes_length", notes_length, 1)
+            self.team = boolean("dispatch", dispatch)  # `play` asks for all of this seat's agents
+            if detail is not None:
+                one_of("detail", detail, DETAILS)
+            if max_tokens is not None:
+                max_tokens = whole("max_tokens", max_tokens, 1)
             self.mode = one_of("mode", mode, MODES)
             self.normalise = one_of("normalise", normalise, NORMALISE)
             self.patience = Patience(env, patience)
@@ -184,9 +201,9 @@ class Language:
                 number("temperature", temperature, 0)
         except ConfigError as error:
             raise SeatError(str(error)) from None
+        self.notes = Notes(notes, notes_length) if notes is not False else None
         if mode == "score":
             self._check_score(answers, patience)
-        self.team = bool(dispatch)  # `play` then asks for all agents of this seat at once
         if self.team:
             self._check_dispatch(shots)
         self.temperature, self._chat = temperature, env.chat
@@ -195,7 +212,6 @@ class Language:
             self._fields["max_tokens"] = max_tokens
         if temperature is not None and mode == "generate":
             self._fields["temperature"] = temperature
-        self._extra = extra or {}
         self._plain = self._encoded({})  # the fields of a request that asks for text
         self._talks = Talks()
 
