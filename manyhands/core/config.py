@@ -135,7 +135,7 @@ def check_options(
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
     known = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    known = [*also, *known]
+    known = list(dict.fromkeys([*also, *known]))  # a name may be of both
     for name in given:
         if name not in known:
             there = f"the options are {', '.join(known)}" if known else "it has no options"
@@ -152,10 +152,8 @@ def check_reset_options(options: Any, known: Sequence[str]) -> Mapping[str, Any]
         raise ConfigError(f"the options of a reset are a dict, given {shorten(options)}")
     for name in options:
         if name not in known:
-            raise ConfigError(
-                f"there is no reset option {name!r};{nearest(name, known)} there are "
-                f"{names_of(known)}"
-            )
+            there = f"there are {names_of(known)}" if known else "this game has none; leave it out"
+            raise ConfigError(f"there is no reset option {name!r};{nearest(name, known)} {there}")
     return options
 
 

@@ -344,8 +344,8 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         wrong = [key for key in options if key not in theirs]
         near = nearest(wrong[0], theirs) if wrong else ""
         raise SeatConfigError(
-            f"the seat {name!r} cannot be set up with {', '.join(options) or 'no options'};{near} "
-            f"its options are {', '.join(theirs) or 'none'}"
+            f"the seat {name!r} cannot be set up with {', '.join(wrong or options) or 'no options'}"
+            f";{near} its options are {', '.join(theirs) or 'none'}"
         ) from None
     return factory(env, **options)
 

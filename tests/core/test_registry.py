@@ -88,3 +88,10 @@ def test_a_subclass_with_other_rules_is_another_game():
     assert plain == Coins() and generous == Generous() and plain != generous
     kept = {plain: "plain", generous: "generous"}
     assert kept[Coins()] == "plain" and kept[Generous()] == "generous"
+
+
+def test_a_wrong_option_of_a_seat_is_named_alone():
+    with pytest.raises(SeatError) as caught:
+        manyhands.seat("language:model=m,retriez=1", manyhands.make("kuhn_poker"))
+    named = str(caught.value).partition("its options are")[0]
+    assert "retriez" in named and '"retries"' in named and "model" not in named

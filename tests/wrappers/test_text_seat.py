@@ -193,10 +193,14 @@ def test_mistakes():
         manyhands.text_seat(KUHN, on_illegal="give_up")
     with pytest.raises(ConfigError, match="configured already"):
         manyhands.text_seat(KUHN, players=3)
-    with pytest.raises(ConfigError, match="seeed"):
+    with pytest.raises(ConfigError, match="seeed") as caught:
         manyhands.text_seat("kuhn_poker", seeed=3)
+    assert str(caught.value).count("detail") == 1  # an option of both the seat and the game
     with pytest.raises(ConfigError, match="seed"):
         manyhands.text_seat(KUHN).reset(-1)
+    for seat in (manyhands.text_seat(KUHN), TextTable(KUHN)):
+        with pytest.raises(ConfigError, match="no reset option 'foo'"):
+            seat.reset(3, foo=1)
     with pytest.raises(ConfigError, match="partner"):
         TextSeat(TextTable(KUHN, [0]), 1)
     with pytest.raises(ConfigError, match="2 seats"):
