@@ -13,7 +13,7 @@ import manyhands
 from manyhands.baselines.game_theory import policies as tables
 from manyhands.baselines.learners.text_lessons import tabulate, views_of
 from manyhands.baselines.players import text_policy as words
-from manyhands.core.env import PolicyError
+from manyhands.core.env import ConfigError, PolicyError, SeatError
 from manyhands.core.episode import Game
 
 FILE = Path(str(resources.files("manyhands"))) / "assets" / "policies" / "text"
@@ -35,8 +35,38 @@ def test_it_has_a_network_for_each_game():
         assert model.tokenizer.size <= model.shape.vocabulary and games
     with pytest.raises(PolicyError, match="not for leduc_holdem"):
         manyhands.seat("text:file=shipped", manyhands.make("leduc_holdem"))
-    with pytest.raises(PolicyError, match="trained for trade, not for divide"):
-        manyhands.seat("text:file=shipped", manyhands.make("negotiation", scenario="divide"))
+
+
+def test_it_plays_what_it_was_trained_on():
+    kitchen = manyhands.make("kitchen", layout="cramped_room")
+    ring = manyhands.make("skills", env=manyhands.make("kitchen", layout="coordination_ring"))
+    for env, words_ in (
+        (manyhands.make("negotiation", scenario="divide"), ["'trade'", "'divide'"]),
+        (
+            manyhands.make("tic_tac_toe", rows=4, columns=4, connect=4),
+            ["connect=3", "rows=3", "rows=4"],
+        ),
+        (manyhands.make("kuhn_poker", players=3), ["players=2", "players=3"]),
+        (manyhands.make("kuhn_poker", hands=20), ["hands=1", "hands=20"]),
+        (kitchen, ["for kitchen in skills", "not for kitchen:"]),
+        (ring, ["layout='cramped_room'", "layout='coordination_ring'"]),
+        (manyhands.make("chat", env=manyhands.make("kuhn_poker")), ["kuhn_poker in chat"]),
+    ):
+        with pytest.raises(PolicyError) as caught:
+            manyhands.seat("text:file=shipped", env)
+        assert all(word in str(caught.value) for word in words_), str(caught.value)
+    shorter = manyhands.make("kitchen", layout="cramped_room", max_steps=120)
+    assert manyhands.seat("text:file=shipped", manyhands.make("skills", env=shorter))
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["constrained=maybe", "greedy=maybe", "policy=5", "patience=-1", "patience=x", "skills=maybe"],
+)
+def test_its_options_are_checked(option):
+    name, _, value = option.partition("=")
+    with pytest.raises(ConfigError, match=f"^{name} .*{value}"):
+        manyhands.seat(f"text:file=shipped,{option}", manyhands.make("kuhn_poker"))
 
 
 def test_its_offers_are_kept_to_legal_ones_unless_it_is_to_write_freely():
@@ -48,6 +78,13 @@ def test_its_offers_are_kept_to_legal_ones_unless_it_is_to_write_freely():
     assert result.refused(0)[0] == result.refused(1)[0] == 0
     # It still reads the texts as when it was learned: otherwise what it offers is legal, and silly.
     assert result.seat_rewards.mean() > 5
+
+
+def test_without_a_file_it_says_at_set_up_what_it_plays():
+    with pytest.raises(SeatError, match=r"(?s)kitchen.*volleyball.*home.*KuhnPoker"):
+        manyhands.seat("text", manyhands.make("kuhn_poker"))
+    with pytest.raises(ConfigError, match=r"^file .*5"):
+        manyhands.seat("text:file=5", manyhands.make("kuhn_poker"))
 
 
 def test_kuhn_poker():

@@ -8,12 +8,14 @@ is in view, and presses no buttons.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from manyhands.core.env import Env, SeatError
+from manyhands.core.config import boolean
+from manyhands.core.env import ConfigError, Env, SeatError
 from manyhands.core.view import Reply, View
 
 Cell = tuple[int, int]
@@ -416,8 +418,14 @@ def text(
     Raises:
         SeatError: options of a text policy without a file, or there is no scripted player.
         PolicyError: the file holds no text policy for this environment.
+        ConfigError: an option is of another type.
     """
+    skills = boolean("skills", skills)
+    if not isinstance(file, (str, os.PathLike)):
+        raise ConfigError(f"file is a path, or shipped, given {file!r}")
     if file:
+        if skills:
+            raise SeatError("skills=true is of the scripted player; leave it out, or file=")
         try:
             from manyhands.baselines.players.text_policy import from_file
         except ModuleNotFoundError as error:
@@ -425,8 +433,8 @@ def text(
                 f"the seat text:file=... needs the package {error.name!r}: pip install "
                 '"manyhands[train]"'
             ) from error
-        return from_file(env, file, greedy, constrained, policy, patience)
-    if greedy or constrained or not policy or patience:
+        return from_file(env, str(file), greedy, constrained, policy, patience)
+    if greedy or constrained or policy is not True or patience:
         raise SeatError("greedy, constrained, policy and patience are options of text:file=PATH")
     if skills:
         if env.id != "skills" or env.unwrapped.id != "kitchen":
@@ -444,4 +452,9 @@ def text(
         from manyhands.baselines.players import maze_reader
 
         return maze_reader.reader(env)
+    if env.unwrapped.id != "kitchen":
+        raise SeatError(
+            "the scripted player of the seat text plays kitchen, volleyball, home, and the maze "
+            f"for two of mission; given {env!r}. Others take a text policy: text:file=PATH"
+        )
     return Reader(env)

@@ -33,8 +33,10 @@ from manyhands.baselines.players import network as files
 from manyhands.baselines.players.dialogue import Dialogue
 from manyhands.baselines.players.patient import Patience
 from manyhands.core.answers import split_say
-from manyhands.core.env import Env, IllegalAction, PolicyError, layers
+from manyhands.core.config import boolean, plain, whole
+from manyhands.core.env import ConfigError, Env, IllegalAction, PolicyError, shorten
 from manyhands.core.episode import check_action
+from manyhands.core.registry import from_spec
 from manyhands.core.spelling import Place, Speller
 from manyhands.core.view import Reply, View
 
@@ -45,6 +47,10 @@ _CHOICES = 64  # the most choices whose probabilities are computed
 _DRAFTS = 8  # answers that are written where there are more, until one is legal
 _BLOCK = 32  # prompts that are read at once
 _KEPT = 4096  # prompts whose tokens are remembered
+# What may differ from the games that a policy was trained in: neither the rules nor a step's text
+# depend on it.
+_FREE = ("max_steps", "reward_weights", "starts", "observation", "statistics")
+_VECTORS = ("recent",)  # wrappers that change vectors alone
 
 
 # ---- what it reads and writes --------------------------------------------------------------------
@@ -550,22 +556,17 @@ def from_file(
         patience: in an environment of skills, for how many steps a chosen skill is held to at most
             (`players/macro.py`); 0 asks in every step.
     """
-    innermost = layers(env)[-1]
-    game = innermost.id
+    greedy, policy = boolean("greedy", greedy), boolean("policy", policy)
+    patience = whole("patience", patience, 0)
+    if constrained is not None:
+        constrained = boolean("constrained", constrained)
+    game = _innermost(env.spec())
     if file == "shipped":
         with resources.as_file(shipped(game)) as path:
             model, games = load(path, game)
     else:
         model, games = load(file, game)
-    # Scenarios of one environment are games of their own, with texts of their own.
-    specs = [found for found in map(_unwrapped, games) if found["id"] == game]
-    learned = [found.get("config", {}).get("scenario") for found in specs]
-    asked = innermost.config().get("scenario")
-    if asked not in learned:
-        raise PolicyError(
-            f"text:file={file} was trained for {', '.join(map(str, learned))}, not for {asked}: a "
-            "network of this size reads only texts like those that it learned from"
-        )
+    _check_game(env, games, file)
     if constrained is None:
         constrained = not isinstance(env.action_space, gymnasium.spaces.Discrete)
     name = f"text:file={Path(file).name}"
@@ -573,6 +574,68 @@ def from_file(
         env, model, greedy=greedy, constrained=constrained, policy=policy, name=name
     )
     return held(made, env, patience)
+
+
+def _check_game(env: Env, games: Sequence[Mapping[str, Any]], file: str) -> None:
+    """That a policy was trained in such a game: other rules, scenarios and wrappers have texts of
+    their own.
+
+    Raises:
+        PolicyError: it was not.
+    """
+    own = _stack(env.spec())
+    learned = [_stack(_present(spec)) for spec in games]
+    if own in learned:
+        return
+    same = [stack for stack in learned if [id for id, _ in stack] == [id for id, _ in own]]
+    if not same:
+        given, known = _named(own), [_named(stack) for stack in learned]
+    else:  # the same names in the same wrappers: the options that differ
+        wrong = {
+            (k, name)
+            for stack in same
+            for k, (_, config) in enumerate(stack)
+            for name in {*config, *own[k][1]}
+            if config.get(name) != own[k][1].get(name)
+        }
+        given, known = _named(own, wrong), [_named(stack, wrong) for stack in same]
+    raise PolicyError(
+        f"text:file={file} was trained for {'; '.join(dict.fromkeys(known))}, not for {given}: a "
+        "network of this size reads only texts like those that it learned from; play it there, or "
+        "train one (`manyhands train GAME --algorithm text`)"
+    )
+
+
+def _present(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A spec with all options that its game has now; as it is, if the game is not registered."""
+    try:
+        return from_spec(spec).spec()
+    except ConfigError:
+        return spec
+
+
+def _stack(spec: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """(id, configuration) of a game and of the wrappers around it, from the outside in, as far as
+    texts and rules depend on them."""
+    found = []
+    while True:
+        config = plain(spec.get("config") or {})
+        if spec["id"] not in _VECTORS:
+            kept = {name: value for name, value in config.items() if name not in _FREE}
+            found.append((str(spec["id"]), kept))
+        if "env" not in spec:
+            return found
+        spec = spec["env"]
+
+
+def _named(stack: Sequence[tuple[str, Mapping[str, Any]]], options: Any = ()) -> str:
+    """`kitchen with layout='cramped_room' in skills`: with those of `options`, (place in the
+    stack, name)."""
+    words = []
+    for k, (id, config) in enumerate(stack):
+        told = [f"{n}={shorten(config.get(n))}" for place, n in sorted(options) if place == k]
+        words.append(id + (f" with {', '.join(told)}" if told else ""))
+    return " in ".join(reversed(words))
 
 
 def shipped(game: str) -> Any:
