@@ -166,6 +166,18 @@ def test_a_shipped_strategy_beats_the_scripted_team():
     assert won.mean() >= 0.6
 
 
+@pytest.mark.parametrize("task", ["3v3", "6v6"])
+def test_a_team_attacks_short_by_plain_skills_alone(task):
+    court = Volleyball(task, skills="attack")
+    for env in (court, Events(court), Events(court, per="team")):
+        with pytest.raises(SeatError, match="plain"):
+            seat("team:attack=short", env)
+        assert seat("team", env).attack == "deep"
+    assert seat("team:attack=short", Volleyball(task)).attack == "short"
+    plain = Events(Volleyball(task), per="team")
+    assert "bumps deep" in env.rules("near") and "bumps deep" not in plain.rules("near")
+
+
 @pytest.mark.slow
 def test_a_team_that_attacks_short_beats_one_that_attacks_deep():
     drawn = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}

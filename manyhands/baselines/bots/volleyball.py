@@ -22,6 +22,7 @@ from manyhands.envs.volleyball.skills import (
     READY,
     RECEIVER,
     SETTER,
+    SHORT,
     VolleyballSkills,
 )
 from manyhands.wrappers.events import Events
@@ -220,10 +221,16 @@ def spiker(env: Env) -> Pair:
 
 
 def team(env: Env, attack: str = "deep") -> Scripted:
-    """The player in a team, which is a whole team where teams choose as one; it attacks deep or
-    short."""
+    """The player in a team, which is a whole team where teams choose as one; it attacks deep or,
+    by plain skills, short."""
     if attack not in ATTACKS:
         raise SeatError(f"a team's attack is {names_of(ATTACKS)}, given {attack!r}")
+    if attack == "short" and court_of(env).skills == "attack":
+        raise SeatError(
+            "the seat 'team:attack=short' is for volleyball with skills=\"plain\"; given "
+            f'skills="attack", where drones can hardly spike as short as {SHORT:g} m behind the '
+            "net: seat 'team', which attacks deep, or choose skills=\"plain\""
+        )
     return dataclasses.replace(_scripted(env, "team"), attack=attack)
 
 

@@ -81,7 +81,7 @@ class Volleyball(Env[VolleyballState]):
             is, in which a fast spin gains energy, as in earlier versions. With either `physics`.
         skills: what drones can do by name (`wrappers/skills.py`): `"plain"`: spikes are flat hits
             that leave upwards; `"attack"`: sets are higher, spikes go down, and what a drone
-            cannot do is no choice. The table of skills is the same.
+            cannot do is no choice of its own. The table of skills is the same.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.

@@ -162,7 +162,10 @@ class VolleyballSkills:
                 for attacker in ATTACKER
             )
             over = serve is not None and serve[0] < 0
-            self.plays = _PLAYS.format(serve=_SERVED_OVER if over else _SERVED_FRONT)
+            self.plays = _PLAYS.format(
+                serve=_SERVED_OVER if over else _SERVED_FRONT,
+                instead=_INSTEAD if self.attack else "",
+            )
             self._cast = jax.jit(self._roles)
         self._compiled = jax.jit(self._brief)
         self._last: tuple[bytes, tuple[list[Any], ...]] = (b"", ())
@@ -744,6 +747,8 @@ _SERVED_OVER = "over the net"
 _SERVED_FRONT = (
     "on this long court to the front of your half, which is the first touch: the setter's is next"
 )
+# With skills="attack", which spikes where it can.
+_INSTEAD = ", or as near to that as it can; where it can do no spike, it bumps deep to that side"
 _PLAYS = (
     "An option tells each role what to do; for example "
     '"ACTION: receiver: pass high; setter: set; attacker: spike left". You are told who has which '
@@ -756,7 +761,8 @@ _PLAYS = (
     "setter (second touch): set (plays it up before the attacker), or go (waits near the net).\n"
     "attacker: spike left or spike right, to that side of the far half as seen facing the net, "
     f"deep ({DEEP:g} m behind the net) or, with 'pass quickly' in the same option, short and wide "
-    f"({SHORT:g} m behind it, near the side line); or go (waits where the ball will come).\n"
+    f"({SHORT:g} m behind it, near the side line){{instead}}; or go (waits where the ball will "
+    "come).\n"
     "hover (or wait): stays where it is; so does a role that you leave out."
 )
 
