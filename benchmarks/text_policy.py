@@ -260,7 +260,7 @@ def judged(
         "chores": [""],
         "trade": ["", "fair", "honest", "random"],
     }
-    episodes = EPISODES.get(name, options.matches)
+    episodes = options.episodes or EPISODES.get(name, options.matches)
     if name in others:
         own["play"] = judge_play(env, policy, others[name], episodes, 77 + seed, options.patience)
     return own
@@ -288,11 +288,14 @@ def shipped(options: argparse.Namespace) -> dict[str, Any]:
         found["bytes"][path.name] = path.stat().st_size
         model, _ = words.load(path, env.unwrapped.id)
         own: dict[str, Any] = {"parameters": count(model), "tokens": model.tokenizer.size}
-        own |= judged(options, name, env, model, 0, SHIPPED.parent)
+        again = options.episodes > 0  # another judgement, beside the one on the card
+        own |= judged(options, name, env, model, options.seeds[0] if again else 0, SHIPPED.parent)
         for bot in bots:
             result = manyhands.play(env, bot, EPISODES[name], seed=77, progress=False)
             own[f"{bot} with itself"] = estimate(result.seat_rewards.mean(axis=1))
         found[name] = own
+        if again:
+            continue
         card = json.loads(path.with_suffix(".json").read_text())
         card["scores"] = {**card.get("scores", {}), name: own}
         path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")
@@ -415,6 +418,8 @@ def main() -> None:
     parser.add_argument("--greedy", action="store_true", help="judge play by the likeliest tokens")
     parser.add_argument("--constrained", action="store_true", help="judge by legal answers alone")
     parser.add_argument("--matches", type=int, default=200)
+    again = "judge `shipped` in so many, with the first of --seeds, and leave the policies' cards"
+    parser.add_argument("--episodes", type=int, default=0, help=again)
     once = "clone once for each seed; all baselines start there"
     parser.add_argument("--one-clone", action="store_true", help=once)
     once = "the seed of one clone for all seeds of play; by default each seed has its own"

@@ -1,7 +1,7 @@
 """Answers in plain words: chat's spellings, and what says nothing of an action at either end.
 
-`plainly` reads "im", "headin", "lol" and "let me think" as what they stand for or nothing; `clearly` takes
-"right now" for "now" where "right" is no direction.
+`plainly` reads "im", "headin", "lol" and "let me think" as what they stand for or nothing;
+`clearly` takes "right now" for "now" where "right" is no direction.
 """
 
 from __future__ import annotations
