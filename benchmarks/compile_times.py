@@ -29,6 +29,9 @@ WORLDS: dict[str, dict[int, dict[str, Any]]] = {
     "volleyball": {2: {"task": "1v1"}, 6: {"task": "3v3"}},
     "negotiation": {2: {}},
     "negotiation commons": {n: {"scenario": "commons", "players": n} for n in (2, 4, 6)},
+    "mission": {2: {}, 4: {"scenario": "flag"}},
+    "cuisine": {n: {"level": 5, "chefs": n} for n in (2, 4, 6)},
+    "drones": {n: {"task": "formation", "drones": n} for n in (3, 6)},
     "kuhn_poker": {n: {"players": n} for n in (2, 3)},
     "leduc_holdem": {2: {}},
     "tic_tac_toe": {2: {}},
@@ -135,7 +138,7 @@ def main() -> None:
             rows.append(row)
             save(
                 options.out,
-                command=" ".join(["python", "benchmarks/compile_times.py", *sys.argv[1:]]),
+                command=shlex.join(["python", "benchmarks/compile_times.py", *sys.argv[1:]]),
                 machine=machine(),
                 rows=rows,
             )

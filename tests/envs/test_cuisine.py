@@ -154,6 +154,13 @@ def test_wrong_levels_are_refused(level, match):
         manyhands.make("cuisine", level=level)
 
 
+@pytest.mark.parametrize("option", ["num_levels", "level_seed", "difficulty"])
+def test_options_of_generated_levels_are_refused_for_others(option):
+    with pytest.raises(ConfigError, match=f"{option} is for generated levels"):
+        manyhands.make("cuisine", level=5, **{option: 3})
+    assert manyhands.make("cuisine", level="generated", **{option: 3}).config[option] == 3
+
+
 def test_wrong_times_are_refused():
     with pytest.raises(ConfigError, match="9 steps"):
         make(level=0, lifetime=8)

@@ -104,6 +104,13 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self.num_levels = whole("num_levels", num_levels, 1, 64)
         self.level_seed = whole("level_seed", level_seed, 0)
         self.difficulty = whole("difficulty", difficulty, 0, 4)
+        if "generated" not in (level if isinstance(level, (list, tuple)) else [level]):
+            for name, usual in (("num_levels", 4), ("level_seed", 0), ("difficulty", 2)):
+                if getattr(self, name) != usual:
+                    raise ConfigError(
+                        f"{name} is for generated levels: set level='generated', or leave it out; "
+                        f"given level={level!r}"
+                    )
         levels = self._levels(level)
         self.book = menu.Book(levels)
         if chefs is None:

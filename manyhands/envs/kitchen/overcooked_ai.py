@@ -94,7 +94,12 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{name} cannot be said in this kitchen: leave it out")
     if given.get("num_items_for_soup", 3) != 3:
         raise ConfigError("num_items_for_soup is 3 in this kitchen")
+    for name in ("start_all_orders", "start_bonus_orders", "recipe_values", "recipe_times"):
+        if not isinstance(given.get(name), (list, tuple, type(None))):
+            raise ConfigError(f"{name} is a list, given {given[name]!r:.60}")
     shaping = given.get("rew_shaping_params")
+    if not isinstance(shaping, (Mapping, type(None))):
+        raise ConfigError(f"rew_shaping_params is a dict, given {shaping!r:.60}")
     if shaping is not None and {k: shaping[k] for k in shaping if shaping[k]} != {
         k: v for k, v in _SHAPING.items() if v
     }:
@@ -131,4 +136,6 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recipe(order: Any) -> Recipe:
+    if not isinstance(order, Mapping) or not isinstance(order.get("ingredients"), (list, tuple)):
+        raise ConfigError(f'an order is a dict {{"ingredients": [...]}}, given {order!r:.60}')
     return parse_recipe(list(order["ingredients"]))
