@@ -158,7 +158,7 @@ def test_wrong_levels_are_refused(level, match):
 def test_options_of_generated_levels_are_refused_for_others(option):
     with pytest.raises(ConfigError, match=f"{option} is for generated levels"):
         manyhands.make("cuisine", level=5, **{option: 3})
-    assert manyhands.make("cuisine", level="generated", **{option: 3}).config[option] == 3
+    assert manyhands.make("cuisine", level="generated", **{option: 3}).config()[option] == 3
 
 
 def test_wrong_times_are_refused():
