@@ -124,7 +124,8 @@ def make_env(
 ) -> Env:
     """The environment called `id` in the wrappers that are asked for."""
     if id in registered(wrappers=True):
-        raise ConfigError(f"{id!r} is a wrapper; name an environment, and add --{id}")
+        how = f"and add --{id}" if id in ("skills", "chat", "events") else "which make() wraps"
+        raise ConfigError(f"{id!r} is a wrapper; name an environment, {how}")
     return make_wrapped(id, config, skills=skills, events=events, chat=chat)
 
 

@@ -153,14 +153,19 @@ def make_wrapped(
     *,
     skills: bool = False,
     events: str = "",
+    recent: bool = False,
+    retries: Mapping[str, Any] | None = None,
     chat: bool = False,
 ) -> Env[Any]:
-    """`make(id, **config)` in the wrappers that a command line or a season asks for.
+    """`make(id, **config)` in the wrappers that a command line or a season asks for, from the inner
+    to the outer one.
 
     Args:
         skills: in the wrapper `skills`.
         events: in the wrapper `events`, `"agent"` or `"team"`; "" for none.
-        chat: in the wrapper `chat`, around the others.
+        recent: in the wrapper `recent`.
+        retries: in the wrapper `retries`, with these options; None for none.
+        chat: in the wrapper `chat`.
 
     Raises:
         ConfigError: as `make`; or both ways of acting by skills were asked for.
@@ -177,6 +182,10 @@ def make_wrapped(
         env = make("skills", env=env)
     if events:
         env = make("events", env=env, per=events)
+    if recent:
+        env = make("recent", env=env)
+    if retries is not None:
+        env = make("retries", env=env, **retries)
     return make("chat", env=env) if chat else env
 
 

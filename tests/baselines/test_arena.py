@@ -112,6 +112,11 @@ def tiny(tmp_path_factory):
         ("episodes = 3", 'on_illegal = "raise"', "raise"),
         ("episodes = 3", 'config = { id = "kitchen" }', "another id"),
         ('"arena-first"', '{ seat = "random", price = ["m"] }', "[prices]"),
+        ('"arena-first"', '{ seat = "random", budget = { cost = 1.0 } }', "price = NAME"),
+        ("[games.tic_tac_toe]", "[budget]\ncost = 1.0\n[games.tic_tac_toe]", "price = NAME"),
+        ("[games.tic_tac_toe]", "[games.retries]", "attempts = 3"),
+        ("episodes = 3", "retries = { attempt = 3 }", '"attempts"'),
+        ("episodes = 3", "recent = 3", "3"),
         ("any = ", 'alone = { seat = "random", games = ["go"] }\n#', "'go'"),
     ],
 )
@@ -408,6 +413,17 @@ def test_swiss_rounds_follow_each_other(tmp_path):
         )
     assert len(set(rounds)) == 3 and len({pair[1:] for pair in rounds}) == 3
     assert {round for round, *_ in rounds} == {1, 2, 3}
+
+
+def test_games_have_wrappers(tmp_path):
+    text = TINY.replace("episodes = 3", "episodes = 1\nretries = { attempts = 2 }\nrecent = true")
+    assert run_season(read_season(text), tmp_path / "store").done == 6
+    env = report(tmp_path / "store").games["tic_tac_toe"].plan.env
+    assert (env.id, env.attempts, env.env.id) == ("retries", 2, "recent")
+    again = text.replace("attempts = 2", "attempts = 3")
+    with pytest.raises(ConfigError, match="retries was"):
+        run_season(read_season(again), tmp_path / "store", resume=True)
+    assert read_season(TINY.replace("episodes = 3", "retries = true")).games["tic_tac_toe"].env
 
 
 def test_swiss_rounds_get_more_episodes(tmp_path):

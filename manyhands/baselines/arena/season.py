@@ -136,7 +136,8 @@ class GamePlan:
     Attributes:
         name: in tables.
         id, config: of the environment.
-        skills, chat, events: its wrappers; `events` is "", "agent" or "team".
+        skills, chat, events, recent, retries: its wrappers; `events` is "", "agent" or "team",
+            `retries` their options, None for none.
         players: who plays it, held-out partners included.
         pairing: one of `PAIRINGS`.
         pool: with "pool": the players that all others meet.
@@ -171,18 +172,27 @@ class GamePlan:
     allow_illegal: int | None
     max_steps: int | None
     probes: Mapping[str, Any] | None = None
+    recent: bool = False
+    retries: Mapping[str, Any] | None = None
 
     @functools.cached_property
     def env(self) -> Env:
         return make_wrapped(
-            self.id, self.config, skills=self.skills, events=self.events, chat=self.chat
+            self.id,
+            self.config,
+            skills=self.skills,
+            events=self.events,
+            recent=self.recent,
+            retries=self.retries,
+            chat=self.chat,
         )
 
     def fixed(self) -> dict[str, Any]:
         """What may not change while a season is continued: players and episodes may be added."""
         free = ["name", "players", "pool", "rounds", "episodes"]
-        if self.probes is None:  # as seasons were stored before there were any
-            free.append("probes")
+        # As seasons were stored before there were any.
+        later = ("probes", "recent", "retries")
+        free += [name for name in later if getattr(self, name) in (None, False)]
         fields = dataclasses.asdict(self)
         return {name: plain(value) for name, value in fields.items() if name not in free}
 
@@ -251,8 +261,9 @@ _TOP = ("name", "seed", "currency", "games", "players", "prices", "budget")
 _GAME = (
     *("id", "config", "skills", "chat", "events", "players", "pairing", "pool", "rounds"),
     *("episodes", "duplicate", "self_play", "score", "seed", "block", "on_illegal"),
-    *("allow_illegal", "max_steps", "probes"),
+    *("allow_illegal", "max_steps", "probes", "recent", "retries"),
 )
+_WRAPPED = {"events": 'events = "agent"', "retries": "retries = { attempts = 3 }"}
 _PLAYER = ("seat", "options", "secrets", "price", "budget", "held_out", "games")
 
 
@@ -305,6 +316,11 @@ def read_season(source: str | os.PathLike[str]) -> Season:
     if not isinstance(currency, str) or not re.fullmatch(r"\w{1,8}", currency):
         raise ConfigError(f"currency is a short word such as EUR, given {currency!r}")
     budget = _budget("budget", given.get("budget", {}))
+    if budget.cost is not None and not any(map(_priced, players.values())):
+        raise ConfigError(
+            f"budget.cost = {budget.cost:g} limits nothing: no player has a price; give players "
+            "price = NAME, a row of [prices.NAME] with input and output, or a seat's option prices"
+        )
     return Season(text, name, seed, currency, games, players, prices, budget)
 
 
@@ -397,7 +413,7 @@ def _player(name: str, value: Any, prices: Mapping[str, Price]) -> Player:
             f"{where}.price names {price!r}, which is not in [prices];{nearest(price, prices)} "
             f"there are {names_of(list(prices)) if prices else 'none'}"
         )
-    return Player(
+    made = Player(
         name,
         called,
         options,
@@ -407,6 +423,19 @@ def _player(name: str, value: Any, prices: Mapping[str, Price]) -> Player:
         boolean(f"{where}.held_out", given.get("held_out", False)),
         _words(f"{where}.games", given.get("games", [])),
     )
+    if made.budget.cost is not None and not _priced(made):
+        raise ConfigError(
+            f"{where}.budget.cost = {made.budget.cost:g} limits nothing: its tokens have no price; "
+            "add price = NAME, a row of [prices.NAME] with input and output, or the seat's option "
+            "prices"
+        )
+    return made
+
+
+def _priced(player: Player) -> bool:
+    """Whether what a player spends is known in money: by the season, or by its seat."""
+    inner = re.search(r"\bprices\s*=", player.seat)
+    return bool(player.price or "prices" in player.options or inner)
 
 
 def _flat(option: Any) -> str:
@@ -421,14 +450,33 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
     _known(f"[{where}]", given, _GAME)
     id = given.get("id", name)
     if id in registered(wrappers=True):
-        raise ConfigError(f"{where}: {id!r} is a wrapper; write {id} = true in a game's table")
+        raise ConfigError(
+            f"{where}: {id!r} is a wrapper; name an environment, and write "
+            f"{_WRAPPED.get(id, f'{id} = true')} in its table"
+        )
     load(id)
     config = _table(f"{where}.config", given.get("config", {}))
     skills = boolean(f"{where}.skills", given.get("skills", False))
     chat = boolean(f"{where}.chat", given.get("chat", False))
     events = one_of(f"{where}.events", given.get("events", ""), ("", "agent", "team"))
+    recent = boolean(f"{where}.recent", given.get("recent", False))
+    retries = given.get("retries", False)
+    if isinstance(retries, bool):
+        retries = {} if retries else None
+    else:
+        retries = _table(f"{where}.retries", retries)
+        if "env" in retries:
+            raise ConfigError(f"{where}.retries has no option 'env': it is the game's own")
     try:
-        env = make_wrapped(id, config, skills=skills, events=events, chat=chat)
+        env = make_wrapped(
+            id,
+            config,
+            skills=skills,
+            events=events,
+            recent=recent,
+            retries=retries,
+            chat=chat,
+        )
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     pairing = one_of(f"{where}.pairing", given.get("pairing", "round_robin"), PAIRINGS)
@@ -480,6 +528,8 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
         allow_illegal=None if limit is None else whole(f"{where}.allow_illegal", limit, 0),
         max_steps=None if steps is None else whole(f"{where}.max_steps", steps, 1),
         probes=_probes(f"{where}.probes", given.get("probes", False), env),
+        recent=recent,
+        retries=retries,
     )
 
 
