@@ -403,6 +403,14 @@ def test_two_processes_and_one_is_killed(tiny, tmp_path):
     assert rows_of(folder, "decisions") == rows_of(tiny, "decisions")
 
 
+def test_processes_say_what_they_play(tmp_path, capfd):
+    text = '[players]\nrandom = "random"\nnear = "solver:depth=1"\n[games.tic_tac_toe]\nblock = 5\n'
+    said = []
+    played = run_season(read_season(text), tmp_path / "store", workers=2, say=said.append)
+    assert played.done == len(said) == 8 and all("5 episodes" in line for line in said)
+    assert capfd.readouterr().out == ""
+
+
 def test_swiss_rounds_follow_each_other(tmp_path):
     text = TINY.replace("episodes = 3", 'episodes = 1\npairing = "swiss"\nrounds = 3')
     folder = tmp_path / "store"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import multiprocessing
 import os
 from collections.abc import Collection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 from manyhands.baselines.arena.cluster import work_on_cluster
 from manyhands.baselines.arena.run import Say, exhausted, rounds_so_far, work
@@ -17,9 +20,15 @@ from manyhands.core.config import nearest, whole
 from manyhands.core.env import ConfigError, ManyhandsError, names_of
 
 
-def _work(text: str, folder: str, games: list[str], lease: float) -> None:
-    """`work`, in a process of its own."""
-    work(read_season(text), folder, games, print, lease)
+def _work(text: str, folder: str, games: list[str], lease: float, told: Connection | None) -> None:
+    """`work`, in a process of its own; its lines go to `told`."""
+
+    def say(line: str) -> None:
+        if told is not None:
+            with contextlib.suppress(OSError):  # who began this process is gone; it plays on
+                told.send(line)
+
+    work(read_season(text), folder, games, None if told is None else say, lease)
 
 
 # ---- a season ------------------------------------------------------------------------------------
@@ -83,7 +92,7 @@ def run_season(
         ray: spread matches over a Ray cluster: its address, "auto" for the one that is running,
             "local" for one of this machine; `workers` is then how many matches run at once (0: as
             many as it has CPUs).
-        say: called with a line for each match.
+        say: called with a line for each match, always in this process.
         lease: seconds that a claim is valid without being renewed.
 
     Raises:
@@ -110,7 +119,7 @@ def run_season(
     elif workers == 1:
         work(season, folder, wanted, say, lease)
     else:
-        _spawn(season, folder, wanted, workers, lease)
+        _spawn(season, folder, wanted, workers, say, lease)
     with Store(folder) as store:
         counts = store.states(wanted)
         errors = store.query("SELECT game, lineup, error FROM matches WHERE state = 'failed'")
@@ -130,15 +139,36 @@ def run_season(
 
 
 def _spawn(
-    season: Season, folder: str | os.PathLike[str], games: list[str], workers: int, lease: float
+    season: Season,
+    folder: str | os.PathLike[str],
+    games: list[str],
+    workers: int,
+    say: Say | None,
+    lease: float,
 ) -> None:
     """Play in processes of their own; one that dies is noticed by the others."""
     context = multiprocessing.get_context("spawn")  # a fork lacks the threads of JAX
-    arguments = (season.text, os.fspath(folder), games, lease)
-    processes = [context.Process(target=_work, args=arguments) for _ in range(workers)]
+    processes: list[Any] = []
+    lines: list[Any] = []  # one for each process: who is killed while it writes harms none
     try:
-        for process in processes:
+        for _ in range(workers):
+            mine, theirs = context.Pipe(duplex=False) if say is not None else (None, None)
+            arguments = (season.text, os.fspath(folder), games, lease, theirs)
+            process = context.Process(target=_work, args=arguments)
             process.start()
+            processes.append(process)
+            if mine is not None and theirs is not None:
+                theirs.close()  # so that the other end's last copy is the process's
+                lines.append(mine)
+        while lines and say is not None:
+            line: Any
+            for line in wait(lines):
+                try:
+                    said = line.recv()
+                except (EOFError, OSError):
+                    lines.remove(line)
+                    continue
+                say(said)
         for process in processes:
             process.join()
     except BaseException:
