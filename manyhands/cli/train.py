@@ -105,7 +105,8 @@ def run(options: argparse.Namespace) -> int:
             for seed in range(seeds) if isinstance(seeds, int) else seeds:
                 options_of = {"resume": job.resume, "overwrite": job.overwrite, "log": print}
                 folder = out if seeds == 1 else out / f"seed-{seed}"
-                print(training.grow(env, job.algorithm, config, folder, seed, **options_of))
+                found = training.grow(env, job.algorithm, config, folder, seed, **options_of)
+                print(training.told(job.algorithm, found, folder))
             continue
         learner = training.make_learner(env, job.algorithm, config)
         try:

@@ -55,12 +55,17 @@ def environment_factory(
 
     Args:
         game, seat, partners, options: as in `text_seat`.
+
+    Raises:
+        ConfigError, SeatError: as `text_seat`, at once.
     """
     visits: Counter[int] = Counter()
+    # The first is made now: what does not fit is said before a model is loaded.
+    made = [text_seat(game, seat, partners, **options)]
 
     class ManyhandsSeat:
         def __init__(self) -> None:
-            self._seat = text_seat(game, seat, partners, **options)
+            self._seat = made.pop() if made else text_seat(game, seat, partners, **options)
 
         def reset(self, seed: int = 0, **row: Any) -> str:
             seed = int(seed)
@@ -128,6 +133,7 @@ class Rollouts:
         self._game, self._partners, self._options = game, partners, options
         self._tables: dict[int | str, list[TextTable]] = {}
         self._visits: Counter[str] = Counter()
+        self._table(0, 0)  # what does not fit is said before a model is loaded
 
     def __call__(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
         tokenizer = getattr(trainer.processing_class, "tokenizer", trainer.processing_class)

@@ -19,7 +19,7 @@ from manyhands.baselines.bots.barter import RESERVE
 from manyhands.baselines.game_theory import policies as tables
 from manyhands.baselines.learners import text as learning
 from manyhands.baselines.learners import text_network as tn
-from manyhands.baselines.learners.algorithms import ALGORITHMS, grow
+from manyhands.baselines.learners.algorithms import ALGORITHMS, grow, told
 from manyhands.baselines.learners.text import (
     TextConfig,
     TextLearner,
@@ -652,6 +652,47 @@ def test_a_clone_may_be_the_mean_of_its_last_weights(kuhn, tmp_path):
         assert all(jax.tree_util.tree_leaves(same))
     same = jax.tree_util.tree_map(np.array_equal, learner.model.params, seen[-1])
     assert not all(jax.tree_util.tree_leaves(same))
+
+
+def test_what_cannot_be_learned_from_is_told_before_cloning(kuhn, tmp_path, monkeypatch):
+    def late(*_):
+        raise AssertionError("cloning had begun")
+
+    monkeypatch.setattr(TextLearner, "prepare", late)
+    board = manyhands.make("tic_tac_toe")
+    for given, words_ in (
+        ({"opponents": "nobody"}, ["'nobody'"]),
+        ({"opponents": "random solver:dept=2"}, ["dept", '"depth"']),
+        ({"teachers": "kunh_poker=equilibrium"}, ["'kunh_poker'", '"kuhn_poker"']),
+        ({"teachers": "random; tic_tac_toe=random"}, ["'tic_tac_toe'", "kuhn_poker"]),
+        ({"positions": 4}, ["positions=4", "kuhn_poker"]),
+    ):
+        with pytest.raises((ConfigError, SeatError)) as caught:
+            text(kuhn, dataclasses.replace(TINY, **given), tmp_path / "run")
+        assert all(word in str(caught.value) for word in words_), str(caught.value)
+        assert not (tmp_path / "run").exists()
+    with pytest.raises(AssertionError, match="begun"):  # of several games one is a board
+        text([kuhn, board], dataclasses.replace(TINY, positions=4), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "name", ["illegal_cost", "kl", "value", "clone_rate", "clone_average", "minutes_to_checkpoint"]
+)
+def test_weights_below_zero_are_refused(name):
+    with pytest.raises(ConfigError, match=f"^{name} .*from 0.*-1"):
+        TextConfig(**{name: -1.0})
+
+
+def test_a_run_is_told_in_lines(kuhn, run, tmp_path):
+    card, folder = run
+    lines = told("text", card, folder).splitlines()
+    assert "kuhn_poker" in lines[0] and "300" in lines[0] and "{" not in "".join(lines)
+    assert any(re.match(r"  return in kuhn_poker, agent 1: -?\d", line) for line in lines)
+    assert f"text:file={folder / 'policy-0.safetensors'}" in lines[-1]
+    against = "return_against_text:file=runs/7/policy.safetensors/0/1"
+    assert "policy.safetensors in kuhn_poker, agent 1: 0.5" in told(
+        "text", {**card, "last": {against: 0.5}}, folder
+    )
 
 
 def test_a_run_starts_from_the_clone_of_another(kuhn, tmp_path):

@@ -15,6 +15,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
 
 import manyhands
+from manyhands.core.env import ConfigError
 from manyhands.core.episode import episode_seed
 from manyhands.integrations.trl import (
     Rollouts,
@@ -217,3 +218,9 @@ def test_overhead(tokenizer):
         for _ in range(4):
             rollouts(prompts, Trainer)
         count.n = answers.n
+
+
+def test_what_does_not_fit_is_said_at_once():
+    for make in (environment_factory, Rollouts):
+        with pytest.raises(ConfigError, match='"kitchen"'):
+            make("kitchn")

@@ -31,6 +31,7 @@ class Algorithm:
         settings: what differs from the configuration's own defaults.
         base: another algorithm, whose presets it starts from.
         run: "package.module:function" of (environment, configuration, folder, seed), see `psro`.
+        told: of (what `run` gave, the folder), its result in lines; by default `str`.
     """
 
     learner: str
@@ -38,6 +39,7 @@ class Algorithm:
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     base: str = ""
     run: str = ""
+    told: str = ""
 
 
 _PPO = ("manyhands.baselines.learners.ppo:PPO", "manyhands.baselines.learners.ppo:PPOConfig")
@@ -85,6 +87,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         "",
         "manyhands.baselines.learners.text:TextConfig",
         run="manyhands.baselines.learners.text:text",
+        told="manyhands.baselines.learners.text:summary",
     ),
 }
 
@@ -149,6 +152,12 @@ def grow(
 ) -> Any:
     """Run an algorithm that learns more than one policy; `options` are those of its function."""
     return _load(_known(algorithm).run)(env, config, out, seed, **options)
+
+
+def told(algorithm: str, result: Any, out: str | Path) -> str:
+    """What `grow` gave, in lines for a terminal."""
+    known = _known(algorithm)
+    return str(_load(known.told)(result, out) if known.told else result)
 
 
 def folder_name(env: Env) -> str:

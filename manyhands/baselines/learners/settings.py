@@ -11,10 +11,11 @@ from manyhands.core.env import ConfigError
 # Numbers of learners' settings that are kept between bounds, whichever learner has them.
 _AT_MOST_1 = (
     *("discount", "gae_lambda", "td_lambda", "role_decay", "shaping_share", "start_share"),
-    *("epsilon", "epsilon_end", "epsilon_share"),
+    *("epsilon", "epsilon_end", "epsilon_share", "clone_average"),
 )
 _AT_LEAST_0 = (
     *("learning_rate", "learning_rate_end", "value_weight", "weight_decay", "clip"),
+    *("clone_rate", "illegal_cost", "kl", "value", "minutes_to_checkpoint"),
     *_AT_MOST_1,
 )
 

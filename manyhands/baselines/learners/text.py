@@ -54,6 +54,7 @@ from manyhands.baselines.learners.runs import arrays_of, restore
 from manyhands.baselines.learners.settings import check_settings
 from manyhands.baselines.learners.text_lessons import (
     Demonstration,
+    check_lessons,
     demonstrate,
     tabulate,
     views_of,
@@ -67,7 +68,7 @@ from manyhands.baselines.players.text_policy import LONGEST, Question, TextModel
 from manyhands.core.env import ConfigError, Env, TrainingError, names_of
 from manyhands.core.episode import Moment
 from manyhands.core.play import play
-from manyhands.core.registry import make
+from manyhands.core.registry import make, seat
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-run-1"
@@ -812,9 +813,14 @@ def text(
     Raises:
         TrainingError: the folder holds a run already, or one of another kind, or `start` holds
             no clone by these settings.
+        ConfigError, SeatError: teachers or opponents that cannot be, before anything is learned.
     """
     envs = [env] if isinstance(env, Env) else list(env)
     envs += [make(name.strip()) for name in config.also.split("+") if name.strip()]
+    check_lessons(envs, config)
+    for own in envs:
+        for name in config.opponents.split():
+            seat(name, own)
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     kept = out / "checkpoint.safetensors"
@@ -875,3 +881,27 @@ def text(
             whole = tables.average(tree, np.array(learner.snapshots[str(g)]))
             tables.as_policy(tree, whole).save(out / f"average-{own.id}.safetensors", seed=seed)
     return card
+
+
+def summary(card: Mapping[str, Any], out: str | Path) -> str:
+    """What a run came to, in lines: where it is, how long it took, its last numbers by game."""
+    names = [_name(spec) for spec in card["games"]]
+    minutes = card["seconds"] / 60
+    lines = [
+        f"text policy for {', '.join(names)}, seed {card['seed']}: {card['cloned']} steps of "
+        f"cloning, {card['updates']} updates, {minutes:.1f} minutes",
+    ]
+    for name, value in card["last"].items():
+        # Such as return/0/1, of the first game and the second agent.
+        found = re.fullmatch(r"(.*?)(?:/(\d+))?(?:/(\d+))?", name)
+        assert found is not None
+        label, game, agent = found[1].replace("_", " "), found[2], found[3]
+        label += f" in {names[int(game)]}" if game else ""
+        label += f", agent {agent}" if agent else ""
+        if name not in ("cloned", "update", "game"):
+            lines.append(f"  {label}: {value:.4g}")
+    return "\n".join([*lines, f"  its seat: text:file={Path(out) / 'policy-0.safetensors'}"])
+
+
+def _name(spec: Mapping[str, Any]) -> str:
+    return f"{_name(spec['env'])} in {spec['id']}" if "env" in spec else str(spec["id"])

@@ -15,6 +15,7 @@ import numpy as np
 from manyhands.baselines.players import text_policy as words
 from manyhands.baselines.players.text_policy import TextModel
 from manyhands.core.answers import divide
+from manyhands.core.config import nearest
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Game, Moment
 from manyhands.core.pack import Frame
@@ -97,15 +98,41 @@ class _Wandering:
         return replies
 
 
-def lineups_of(game: str, teachers: str) -> list[str]:
-    """The lineups that a game is learned from: those of `teachers` that name it or no game; if
-    there are none, those of `TEACHERS`; else random players."""
+def _parted(teachers: str) -> list[tuple[str, str]]:
+    """(the game that a lineup is for, "" for any; the lineup) of each of `teachers`."""
     found = []
     for part in teachers.split(";"):
         named = re.match(r"\s*(\w+)=(.*)", part, re.S)
-        if part.strip() and (named is None or named[1] == game):
-            found.append((named[2] if named else part).strip())
+        if part.strip():
+            found.append((named[1], named[2].strip()) if named else ("", part.strip()))
+    return found
+
+
+def lineups_of(game: str, teachers: str) -> list[str]:
+    """The lineups that a game is learned from: those of `teachers` that name it or no game; if
+    there are none, those of `TEACHERS`; else random players."""
+    found = [lineup for name, lineup in _parted(teachers) if name in ("", game)]
     return found or list(TEACHERS.get(game, ("random",)))
+
+
+def check_lessons(envs: Sequence[Env], config: Lessons) -> None:
+    """That `teachers` and `positions` are for games that are learned.
+
+    Raises:
+        ConfigError: a lineup is for another game, or no game is a board game.
+    """
+    games = [env.unwrapped.id for env in envs]
+    for name, lineup in _parted(config.teachers):
+        if name and name not in games:
+            raise ConfigError(
+                f"teachers has the lineup {lineup!r} for {name!r}, which is not learned;"
+                f"{nearest(name, games)} learned are {', '.join(games)}"
+            )
+    if config.positions and not any(isinstance(env.unwrapped, Board) for env in envs):
+        raise ConfigError(
+            f"positions={config.positions} is for board games, given {', '.join(games)}; leave it "
+            "out, and teachers play"
+        )
 
 
 def demonstrate(

@@ -50,6 +50,7 @@ from manyhands.baselines.learners.algorithms import (
     folder_name,
     grow,
     make_learner,
+    told,
 )
 from manyhands.baselines.learners.results import Evaluation, Score, plot, read_curve, render_gif
 from manyhands.baselines.learners.runs import (
@@ -94,6 +95,7 @@ __all__ = [
     "plot",
     "read_curve",
     "summary",
+    "told",
     "train",
 ]
 
