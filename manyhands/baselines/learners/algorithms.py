@@ -87,7 +87,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         "",
         "manyhands.baselines.learners.text:TextConfig",
         run="manyhands.baselines.learners.text:text",
-        told="manyhands.baselines.learners.text:summary",
+        told="manyhands.baselines.learners.text_summary:summary",
     ),
 }
 
