@@ -22,6 +22,7 @@ The players that come with the package, in one season of the [arena](arena.md). 
 {cores} cores, by
 
 ```sh
+manyhands solve leduc_holdem --iterations 1000 --out runs/leduc
 {command}
 ```
 

@@ -22,7 +22,8 @@ def add(commands: Any) -> None:
         "matches are kept in a store, so that a run that was killed continues with --resume, and\n"
         "several processes may play at once. At the end stand tables, CSV files and one HTML page\n"
         "with the matches behind each cell.\n\n"
-        "For example: manyhands arena benchmarks/seasons/first.toml --workers 2",
+        "For example: manyhands arena benchmarks/seasons/first.toml --workers 2, after\n"
+        "manyhands solve leduc_holdem --iterations 1000 --out runs/leduc, whose table it seats.",
     )
     parser.add_argument("season", type=Path, help="the season's file (.toml)")
     parser.add_argument(

@@ -17,14 +17,15 @@ _SPELT = tuple(
     for pattern, words in (
         (r"\bim\b(?! \d)", "I'm"),
         (
-            r"\b(go|do|head|turn|mov|com|walk|fly|step|grabb|tak|gett|putt|dropp|wait|chill|hold|stay"
-            r"|play|call|fold|bett|pass|sitt|tuck|push|stack|slid|keep|try|ask|offer|claim|stand|look"
-            r"|mak|giv|us|leav|sett|climb|bumpp?|serv|block|hover|idl|fetch|throw|lay)in\b'?"
-            r"(?! (?:point|front|line|place|case|store|box)\b)",
+            r"\b(go|do|head|turn|mov|com|walk|fly|step|grabb|tak|gett|putt|dropp|wait|chill|hold"
+            r"|stay|play|call|fold|bett|pass|sitt|tuck|push|stack|slid|keep|try|ask|offer|claim"
+            r"|stand|look|mak|giv|us|leav|sett|climb|bumpp?|serv|block|hover|idl|fetch|throw|lay)"
+            r"in\b'?",
             r"\1ing",
         ),
         (r"\blil\b", "little"),
-        (r"\bw/(?= |[a-z])", "with "),
+        (r"\bw/o\b", "without"),
+        (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
         (r"\b(?:imma|ima)\b", "I'll"),
         (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
@@ -88,8 +89,8 @@ _SPELT = tuple(
         (r"\b(?:(?:back|right|straight|on) )?over to (?=\w)", "to "),
         (r"(?:^|(?<=[.;:!] ))off to (?=\w)", "going to "),
         (
-            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|scooch|hurry|trot|stroll|wander|march)"
-            r"(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
+            r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|scooch|hurry"
+            r"|trot|stroll|wander|march)(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
             r"go\1 ",
         ),
         (r", please(?=[:;])", ""),

@@ -56,7 +56,18 @@ def test_a_remark_that_may_turn_the_action_round_is_refused(poker, said):
         env.parse(said, state, 0)
 
 
+def test_a_function_in_python_returns_an_action():
+    assert plainly("return Action.TURN_LEFT  # it is not blocked") == "TURN LEFT"
+    assert plainly('return "call"') == plainly("return 'call';") == "call"
+    assert plainly('def act(view):\n    # all quiet\n    return "call"\n') == "call"
+    for said in ('return "a" if free else "b"', "return north", 'if free:\n    return "north"'):
+        assert plainly(said) == said
+
+
 def test_spellings_of_chats():
+    assert plainly("headin west w/ a lil step") == "heading west with one step"
+    assert plainly("north w/o waiting") == "north without waiting"
+    assert plainly("go in, the basin, w/e") == "go in, the basin, w/e"
     assert plainly("lol im going west lmao") == "I'm going west"
     assert plainly("I block it") == "I block it"
     assert plainly("bro, hold") == "hold"
