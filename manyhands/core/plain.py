@@ -90,7 +90,8 @@ _SPELT = tuple(
         (r"(?:^|(?<=[.;:!] ))off to (?=\w)", "going to "),
         (
             r"\b(?:mosey|tiptoe|sneak|dart|zip|shuffle|scurry|saunter|scoot|scooch|hurry"
-            r"|trot|stroll|wander|march)(ing)? (?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
+            r"|trot|stroll|wander|march)(ing)? "
+            r"(?=(?:to|left|right|up|down|north|south|east|west|back|into|towards?)\b)",
             r"go\1 ",
         ),
         (r", please(?=[:;])", ""),
