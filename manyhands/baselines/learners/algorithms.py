@@ -63,6 +63,12 @@ ALGORITHMS: dict[str, Algorithm] = {
         {"num_envs": 384},  # 8 members, 3 checkpoints, 2 seats: 48 blocks
         base="ippo",
     ),
+    "mep": Algorithm(
+        "manyhands.baselines.learners.mep:MEP",
+        "manyhands.baselines.learners.mep:MEPConfig",
+        {"members": 5, "num_envs": 240},  # 3 checkpoints, 2 seats: 30 blocks
+        base="fcp",
+    ),
     "hsp": Algorithm(
         "manyhands.baselines.learners.hsp:HSP",
         "manyhands.baselines.learners.hsp:HSPConfig",

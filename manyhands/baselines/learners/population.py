@@ -628,6 +628,10 @@ class FCP:
         steps = self.config.member_steps
         return PPO(self.env, dataclasses.replace(self.config, total_steps=steps))
 
+    def _member(self, members: Progress) -> PPO:
+        """The learner of one of the members, which are all as they are now."""
+        return self._solo
+
     @property
     def steps_per_update(self) -> int:
         return self._solo.steps_per_update * self.config.members
@@ -680,7 +684,7 @@ class FCP:
 
     def _train_members(self, progress: FCPProgress) -> tuple[FCPProgress, dict[str, Array]]:
         """Stage 1: every member trains in self-play."""
-        members, metrics = jax.vmap(self._solo.update)(progress.members)
+        members, metrics = jax.vmap(self._member(progress.members).update)(progress.members)
         score = jnp.where(jnp.isnan(metrics["return"]), progress.score, metrics["return"])
         due = np.linspace(0, self.stages[0], 1 + self.config.snapshots).round().astype(np.int32)
         now = (due == progress.update + 1) & (due > 0)

@@ -353,8 +353,9 @@ class PPO(OnPolicyLearner):
             progress.playing,
             jax.random.split(key, c.num_steps),
         )
+        steps, told = self._rewarded(progress, steps)
         values, critic = self._values(progress, playing, steps)
-        stats = episode_stats(self.env, report)
+        stats = episode_stats(self.env, report) | told
         advantages = self._advantages(steps, values)
         if c.group > 1:
             anchors = self._anchors(steps)
@@ -391,6 +392,10 @@ class PPO(OnPolicyLearner):
             )
             progress = dataclasses.replace(progress, snapshots=snapshots)
         return progress, {**stats, **losses, "shaping": shaping}
+
+    def _rewarded(self, progress: Progress, steps: Steps) -> tuple[Steps, dict[str, Array]]:
+        """The steps, with what a subclass pays for besides; and its metrics."""
+        return steps, {}
 
     def _step(
         self, progress: Progress, shaping: Array, playing: Playing, key: Array

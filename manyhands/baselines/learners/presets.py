@@ -229,6 +229,7 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
         "member_steps": 2_000_000,
         "total_steps": 3_000_000,
     },
+    ("kitchen", "mep"): {"members": 5, "num_envs": 240, "total_steps": 5_000_000},
     ("kitchen", "self_play_pool"): _KITCHEN_LAPSES,
     # Nobody can do everything alone there.
     ("kitchen", "self_play_pool", "forced_coordination"): {"lapses": 0.5},
