@@ -21,6 +21,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `tastes`: the same again beside such partners from fickle to stubborn (`random_skills:tastes=T`).
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
+- `mep`: three learners that meet a population whose members are paid for being different
+  (`manyhands/baselines/learners/mep.py`), each a population of its own.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
   the observation "routes"; `cec-lapses`: the same beside partners that lapse.
 - `clones`: two networks cloned from games of greedy chefs that slip, as partners.
@@ -399,6 +401,11 @@ def hsp(layout: str) -> None:
     train(layout, "hsp", "--algorithm", "hsp", starts="random")
 
 
+def mep(layout: str) -> None:
+    """Learners beside a maximum-entropy population, as the presets have it."""
+    train(layout, "mep", "--algorithm", "mep", starts="random")
+
+
 def train(layout: str, name: str, *flags: str, seeds: int = SEEDS, **options: str) -> None:
     """Policies of all seeds by the command line."""
     out = folder(layout) / name
@@ -527,7 +534,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    for name in ("lapses", "skills", "memory", "tastes", "hsp"):
+    for name in ("lapses", "skills", "memory", "tastes", "hsp", "mep"):
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
@@ -708,6 +715,7 @@ PARTS = {
     "memory": memory,
     "tastes": tastes,
     "hsp": hsp,
+    "mep": mep,
     "cec": cec,
     "cec-lapses": cec_lapses,
     "clones": clones,

@@ -574,7 +574,13 @@ def mep(env: Doors) -> MEP:
 
 
 def mep_config(**changed: Any) -> MEPConfig:
-    settings: dict[str, Any] = {"members": 2, "snapshots": 3, "population_entropy": 0.5, **SMALL}
+    settings: dict[str, Any] = {
+        "members": 2,
+        "snapshots": 3,
+        "population_entropy": 0.5,
+        "selves": 2,
+        **SMALL,
+    }
     settings |= changed
     update = settings["num_envs"] * settings["num_steps"]
     settings = {"member_steps": update * 12, "total_steps": update * 16} | settings
@@ -588,7 +594,7 @@ def test_members_differ_where_that_is_paid_for(env: Doors) -> None:
     def entropies(weight: float) -> tuple[float, float]:
         """Of the mean policy at the start of an episode, and the mean of those of the members."""
         learner = MEP(env, mep_config(
-            members=3, num_envs=72, population_entropy=weight, member_steps=72 * 8 * 40,
+            members=3, num_envs=72, selves=3, population_entropy=weight, member_steps=72 * 8 * 40,
             total_steps=72 * 8 * 3,
         ))  # fmt: skip
         init, update = programs(learner)
@@ -679,13 +685,13 @@ def test_what_is_remembered_of_partners() -> None:
 
 
 def test_rewards_are_told_by_partner(env: Doors) -> None:
-    players = pairing(env, 24, 3)
-    lineup, stacked = Lineup.of([stubborn(env)] * 3, players)
+    players = pairing(env, 32, 4)
+    lineup, stacked = Lineup.of([stubborn(env)] * 4, players)
     partnered = Partnered(env, lineup, stacked)
-    ppo = Watched(partnered, mep_config(num_envs=24), partners=3)
-    # Blocks of four environments: partner 0, 1, 2 in the one seat, then in the other.
-    reward = jnp.repeat(jnp.array([0.0, 1.0, 2.0, 4.0, 5.0, 6.0]), 4)
-    steps = Marks(reward=jnp.broadcast_to(reward[None, :, None], (8, 24, 1)))
+    ppo = Watched(partnered, mep_config(num_envs=32), places=4, partners=3)
+    # Blocks of four environments: the partners 0 to 3 in the one seat, then in the other.
+    reward = jnp.repeat(jnp.array([0.0, 1.0, 2.0, 9.0, 4.0, 5.0, 6.0, 9.0]), 4)
+    steps = Marks(reward=jnp.broadcast_to(reward[None, :, None], (8, 32, 1)))
     assert ppo._rewarded(None, steps)[1]["beside"].tolist() == [2.0, 3.0, 4.0]  # type: ignore[arg-type]
 
 
@@ -716,6 +722,7 @@ def test_maximum_entropy_population(env: Doors, mep: MEP) -> None:
     [
         (lambda env: mep_config(priority=-1.0), ConfigError, "priority are numbers from 0"),
         (lambda env: mep_config(population_entropy=-0.1), ConfigError, "given -0.1 and 3.0"),
+        (lambda env: mep_config(selves=-1), ConfigError, "selves is a whole number from 0"),
         (lambda env: mep_config(recurrent=True), ConfigError, "networks without memory"),
         (lambda env: HSP(env, HSPConfig()), ConfigError, "its terms are coins"),
         (lambda env: HSPConfig(habits=5), ConfigError, "whole multiple"),

@@ -66,7 +66,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "mep": Algorithm(
         "manyhands.baselines.learners.mep:MEP",
         "manyhands.baselines.learners.mep:MEPConfig",
-        {"members": 5, "num_envs": 240},  # 3 checkpoints, 2 seats: 30 blocks
+        {"members": 5, "num_envs": 240},  # 3 checkpoints, itself, 2 seats: 40 blocks
         base="fcp",
     ),
     "hsp": Algorithm(

@@ -10,10 +10,11 @@ random where that costs nothing.
 The learner then meets the first, middle and last checkpoints of all members, as in `FCP`, but the
 harder ones more often: a partner is drawn with a chance proportional to its rank to the power of
 `priority`, where rank 1 is the one beside whom the learner gets most. It is drawn anew each time
-that an episode could have ended.
+that an episode could have ended. In some places (`selves`) the learner meets itself.
 
 In the paper the rank is by the return of episodes played for that; here, by the reward of the
-steps that are learned from.
+steps that are learned from. There the learner does not meet itself, and need not play well with
+itself in the end.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from manyhands.baselines.learners.population import (
     FCP,
     FCPConfig,
     FCPProgress,
+    Lapses,
     combined,
+    lapses_of,
+    spread,
 )
 from manyhands.baselines.learners.ppo import PPO, Progress, Steps
 from manyhands.baselines.players.network import NetworkPolicy
@@ -47,10 +51,12 @@ class MEPConfig(FCPConfig):
         population_entropy: what a member is paid for a step in which the population would take its
             action with a chance of 1/e, in points of the game.
         priority: the power of a partner's rank, from which its chance follows; 0 draws evenly.
+        selves: how many more partners are the learner as it is now.
     """
 
     population_entropy: float = 0.01
     priority: float = 3.0
+    selves: int = 5
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,6 +65,8 @@ class MEPConfig(FCPConfig):
                 "population_entropy and priority are numbers from 0, given "
                 f"{self.population_entropy} and {self.priority}"
             )
+        if self.selves < 0:
+            raise ConfigError(f"selves is a whole number from 0, given {self.selves}")
         if self.recurrent:
             raise ConfigError(
                 "mep asks every member what it would do in another's place, which needs networks "
@@ -96,14 +104,17 @@ class Diverse(PPO):
 
 @dataclasses.dataclass(frozen=True)
 class Watched(PPO):
-    """The learner, which tells what it gets in a step beside each partner, f32[partners]."""
+    """The learner, which tells what it gets in a step beside each of the first partners,
+    f32[partners], of so many `places`."""
 
+    places: int
     partners: int
 
     def _rewarded(self, progress: Progress, steps: Steps) -> tuple[Steps, dict[str, Array]]:
-        seats = len(self.env.config()["players"]) // self.partners  # see `population.pairing`
-        blocks = jnp.mean(steps.reward, axis=(0, 2)).reshape(seats, self.partners, -1)
-        return steps, {"beside": jnp.mean(blocks, axis=(0, 2)), "bonus": jnp.float32(0)}
+        seats = len(self.env.config()["players"]) // self.places  # see `population.pairing`
+        blocks = jnp.mean(steps.reward, axis=(0, 2)).reshape(seats, self.places, -1)
+        beside = jnp.mean(blocks, axis=(0, 2))[: self.partners]
+        return steps, {"beside": beside, "bonus": jnp.float32(0)}
 
 
 @state_dataclass
@@ -132,14 +143,25 @@ class MEP(FCP):
 
     @property
     def _partners(self) -> int:
+        """In the pool."""
         return 3 * self.config.members
+
+    @property
+    def _places(self) -> int:
+        return self._partners + self.config.selves
+
+    @property
+    def _lapses(self) -> Lapses | None:
+        c = self.config
+        shares = spread(c.lapses, self._partners) + spread(c.lapses, c.selves)
+        return lapses_of(self.env, shares, c.own_lapses, c.lapse_steps)
 
     def _member(self, members: Progress) -> PPO:
         return Diverse(self.env, self._solo.config, members, self.config.population_entropy)
 
     def _with_partners(self, pool: NetworkPolicy) -> PPO:
         ppo = super()._with_partners(pool)
-        return Watched(ppo.env, ppo.config, self._partners)
+        return Watched(ppo.env, ppo.config, self._places, self._partners)
 
     def init(self, key: Array) -> MEPProgress:
         begun = super().init(key)
@@ -160,7 +182,13 @@ class MEP(FCP):
             key = jax.random.fold_in(learner.key, DRAWS + learner.update)
             anew = self.draw_partners(key, rewards)
             drawn = jnp.where(learner.update % episode == 0, anew, drawn)
-            met = jax.tree_util.tree_map(lambda leaf: leaf[drawn], pool)
+            met = jax.tree_util.tree_map(
+                lambda others, own: jnp.concatenate(
+                    [others[drawn], jnp.broadcast_to(own, (c.selves, *own.shape))]
+                ),
+                pool,
+                self._solo.player(learner),
+            )
             learner, metrics = self._with_partners(met).update(learner)
             rewards = _remembered(rewards, drawn, metrics.pop("beside"))
             return (learner, rewards, drawn), metrics

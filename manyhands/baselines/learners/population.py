@@ -615,13 +615,18 @@ class FCP:
     config: FCPConfig
 
     def __post_init__(self) -> None:
-        pairing(self.env, self.config.num_envs, 3 * self.config.members)
+        pairing(self.env, self.config.num_envs, self._places)
         self._lapses  # noqa: B018 - raises if it makes no sense
         self._solo  # noqa: B018 - raises if this cannot be learned
 
     @property
     def name(self) -> str:
         return "fcp"
+
+    @property
+    def _places(self) -> int:
+        """Partners of the learner at once."""
+        return 3 * self.config.members
 
     @functools.cached_property
     def _solo(self) -> PPO:
@@ -669,7 +674,7 @@ class FCP:
             snapshots=snapshots,
             scores=jnp.zeros((1 + c.snapshots, c.members)),
             score=jnp.zeros(c.members),
-            learner=self._with_partners(empty_pool(self._solo, 3 * c.members)).init(learner_key),
+            learner=self._with_partners(empty_pool(self._solo, self._places)).init(learner_key),
             update=jnp.int32(0),
         )
 

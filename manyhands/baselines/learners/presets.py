@@ -37,11 +37,10 @@ _CIRCUIT: dict[str, Any] = {
     "start_player": "greedy:noise=0.2",
     "start_share": 0.9,
 }
-# A partner that lapses has to be done without: much entropy, and shaping that pays more for what is
-# rarer, or nobody learns to do everything alone.
-_KITCHEN_LAPSES: dict[str, Any] = {
+# Beside others who may not help one has to be able to do everything: much entropy, and shaping that
+# pays more for what is rarer, or nobody learns to.
+_KITCHEN_PARTNERS: dict[str, Any] = {
     "total_steps": 5_000_000,
-    "num_envs": 256,
     "num_steps": 50,
     "epochs": 2,
     "learning_rate": 4e-3,
@@ -51,6 +50,9 @@ _KITCHEN_LAPSES: dict[str, Any] = {
     "shaping_share": 0.8,
     "width": 64,
     "activation": "relu",
+}
+_KITCHEN_LAPSES: dict[str, Any] = _KITCHEN_PARTNERS | {
+    "num_envs": 256,
     "lapses": 0.9,
     "own_lapses": 0.15,
     "lapse_steps": 10,
@@ -229,7 +231,7 @@ PRESETS: dict[tuple[str, ...], dict[str, Any]] = {
         "member_steps": 2_000_000,
         "total_steps": 3_000_000,
     },
-    ("kitchen", "mep"): {"members": 5, "num_envs": 240, "total_steps": 5_000_000},
+    ("kitchen", "mep"): _KITCHEN_PARTNERS | {"members": 5, "num_envs": 240},
     ("kitchen", "self_play_pool"): _KITCHEN_LAPSES,
     # Nobody can do everything alone there.
     ("kitchen", "self_play_pool", "forced_coordination"): {"lapses": 0.5},
