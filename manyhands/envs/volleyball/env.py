@@ -81,7 +81,8 @@ class Volleyball(Env[VolleyballState]):
             is, in which a fast spin gains energy, as in earlier versions. With either `physics`.
         skills: what drones can do by name (`wrappers/skills.py`): `"plain"`: spikes are flat hits
             that leave upwards; `"attack"`: sets are higher, spikes go down, and what a drone
-            cannot do is no choice of its own. The table of skills is the same.
+            cannot do is no choice of its own. The table of skills is the same. Drills, other
+            actions and the Crazyflie have no skills.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.
@@ -161,6 +162,14 @@ class Volleyball(Env[VolleyballState]):
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
         self.skills = one_of("skills", skills, SKILLS)
+        # The skills, which the scripted players of matches use, turn the Iris's rotors.
+        skilled = self.versus and actions == "rotors" and airframe == "iris"
+        if skills != "plain" and not skilled:
+            raise ConfigError(
+                f'skills={skills!r} is for {names_of(_MATCHES)} with actions="rotors" and '
+                f'airframe="iris"; there are no skills with task={task!r}, actions={actions!r} '
+                f"and airframe={airframe!r}: leave it out"
+            )
         self.ball = one_of("ball", ball, BALLS)
         self.rulebook = one_of("rules", rules, RULES)
         self.serve = one_of("serve", serve, SERVES)
@@ -168,6 +177,8 @@ class Volleyball(Env[VolleyballState]):
         self.points, self.lead = whole("points", points, 1, 1000), whole("lead", lead, 1, 100)
         if not self.versus and (points != 1 or serve != "random"):
             raise ConfigError(f"points= and serve= are for {names_of(_MATCHES)}, not for {task!r}")
+        if self.points == 1 and lead != 2:
+            raise ConfigError(f"lead= is for points=2 or more; given lead={lead} and points=1")
         if max_steps is None:
             max_steps = plan.steps if points == 1 else 2 * points * plan.steps
         self.max_steps = whole("max_steps", max_steps, 1, 10_000_000)
@@ -175,7 +186,7 @@ class Volleyball(Env[VolleyballState]):
         self.reward_weights = check_weights(reward_weights, plan.weights)
         self._given_weights = plain(reward_weights or {})
         self.terms = tuple(plan.weights)
-        self.setup = setup = self._setup(randomise or {})
+        self.setup = setup = self._setup({} if randomise is None else randomise)
         self.params, self.trim, self.ranges = setup.params, setup.trim, setup.ranges
         self.agents, self.team_size, self.faults = setup.agents, setup.team_size, setup.faults
         self.point_steps = setup.point_steps
@@ -197,15 +208,13 @@ class Volleyball(Env[VolleyballState]):
         self.event_names = happened.names(setup)
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
-        # The skills, which the scripted players use, turn rotors.
         spikes = task.startswith("set_and_spike")
         self.scripted_policy = "team" if self.team_size > 1 else "rally"
         if not self.versus:
             self.scripted_policy = (
                 "spiker" if spikes and actions == "rotors" and airframe == "iris" else ""
             )
-        scripted = self.versus and actions == "rotors" and airframe == "iris"
-        self.default_policy = self.scripted_policy if scripted else "random"
+        self.default_policy = self.scripted_policy if skilled else "random"
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
         loaded = model.load_model(self.plan.model, self.ball, self.airframe)

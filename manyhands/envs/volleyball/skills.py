@@ -105,9 +105,12 @@ class VolleyballSkills:
             )
         self.params, self._layout = setup.params, perception_layout(setup)
         self.attack = setup.skills == "attack"
-        self._styles = hits.STYLES_OF_ATTACK if self.attack else hits.STYLES
         if drill:
             self._styles = hits.STYLES_OF_DRILLS
+        elif self.attack:
+            self._styles = hits.STYLES_OF_ATTACK
+        else:
+            self._styles = hits.STYLES
         self.members, self.body = setup.team_size, _body(setup)
         self._stays_with = spikes.STUBBORN if self.members > 1 else spikes.COMMITTED
         # Where a team attacks, and where its attacker waits: at a height of its own, or between the
