@@ -52,7 +52,8 @@ from manyhands.envs.volleyball import physics as jax_physics
 PHYSICS = ("jax", "mujoco")
 COLLISIONS = ("cost", "end")
 EVADERS = ("scripted", "agent")
-USELESS = ("ball_mass", "restitution")  # there is no ball
+# What `randomise` can draw: there is no ball.
+DRAWN = tuple(n for n in jax_physics.RANDOMISED if n not in ("ball_mass", "restitution"))
 _FAR_EDGE = 40.0  # m, more than across any arena
 
 
@@ -180,7 +181,7 @@ class Drones(DronesConfig, Env[DronesState]):
         self.reward_weights = check_weights(reward_weights, plan.weights)
         self._given_weights = plain(reward_weights or {})
         self.terms = tuple(plan.weights)
-        self.ranges = self._ranges(randomise or {})
+        self.ranges = self._ranges({} if randomise is None else randomise)
         self._load()
         word = "pursuer" if self.pursuit else "drone"
         names = [f"{word}_{i}" for i in range(self.team)]
@@ -213,11 +214,7 @@ class Drones(DronesConfig, Env[DronesState]):
                 raise ConfigError(f'{name}= is for task="{other}", not for {self.task!r}')
 
     def _ranges(self, given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
-        if not isinstance(given, Mapping):
-            raise ConfigError(f"randomise is a mapping of names to (low, high), given {given!r}")
-        for name in given:
-            if name in USELESS:
-                raise ConfigError(f"randomise names {name!r}, but there is no ball here")
+        jax_physics.check_drawn(given, DRAWN)
         found = jax_physics.check_ranges(given)
         return {name: found[name] for name in sorted(found)}
 

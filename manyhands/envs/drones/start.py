@@ -158,8 +158,17 @@ def reset_to(config: DronesConfig, key: Array, options: Mapping[str, Any]) -> Dr
             for place in goal + config.slots:
                 _check_room(config, "a place of the shape", place, cylinders)
     (x, y), _ = config.plan.half, config.plan.height
-    if np.any(np.abs(cylinders) > [x, y]):
-        raise ConfigError(f"cylinders stand within {x:g} and {y:g} m of the middle")
+    for c, post in enumerate(cylinders):
+        if np.any(np.abs(post) > [x, y]):
+            raise ConfigError(
+                f"cylinders stand within {x:g} and {y:g} m of the middle, given {_spoken(post)}"
+            )
+        for other in cylinders[:c]:
+            if np.linalg.norm(post - other) < 2 * config.plan.radius:
+                raise ConfigError(
+                    f"cylinders stand at least {2 * config.plan.radius:g} m apart, middle to "
+                    f"middle, given {_spoken(other)} and {_spoken(post)}"
+                )
     for i, place in enumerate(places):
         who = "the evader" if config.pursuit and i == config.team else f"drone {i}"
         _check_room(config, who, place, cylinders)

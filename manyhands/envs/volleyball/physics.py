@@ -28,14 +28,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.env import Array, ConfigError, state_dataclass
+from manyhands.core.config import nearest
+from manyhands.core.env import Array, ConfigError, names_of, state_dataclass
 from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.vectors import Vector, axes_of
 from manyhands.envs.volleyball.vectors import add as _add
@@ -249,14 +250,23 @@ MOST = {"restitution": 1.0, "wind": 20.0, "lag_rise": 1.0, "lag_fall": 1.0, "gro
 LEAST = dict.fromkeys(VALUES, 0.0) | {"lag_rise": 1e-3, "lag_fall": 1e-3}
 
 
+def check_drawn(ranges: Any, known: Sequence[str] = RANDOMISED) -> None:
+    """Raise ConfigError unless `randomise` is a mapping whose names are all `known`."""
+    if not isinstance(ranges, Mapping):
+        raise ConfigError(f"randomise is a mapping of names to (low, high), given {ranges!r}")
+    for name in ranges:
+        if name not in known:
+            raise ConfigError(
+                f"randomise has no {name!r};{nearest(name, known)} what can be drawn is "
+                f"{names_of(known)}"
+            )
+
+
 def check_ranges(ranges: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """Ranges of `randomise` as {name: (low, high)}; raises ConfigError for what cannot be drawn."""
+    check_drawn(ranges)
     checked = {}
     for name, given in ranges.items():
-        if name not in RANDOMISED:
-            raise ConfigError(
-                f"there is no {name!r} to draw; what can be drawn is {', '.join(RANDOMISED)}"
-            )
         try:
             low, high = (float(value) for value in given)
         except (TypeError, ValueError):

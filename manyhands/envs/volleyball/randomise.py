@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand, take
-from manyhands.core.env import Array, ConfigError, names_of
+from manyhands.core.env import Array, ConfigError
 from manyhands.envs.volleyball import physics
 from manyhands.envs.volleyball.frames import length
 from manyhands.envs.volleyball.physics import Bodies, Params
@@ -43,15 +43,9 @@ _GUSTS, _PUSHES, _LOSSES = range(1, 4)
 
 def check_ranges(given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
     """The option `randomise`, checked: (low, high) by name, sorted by name."""
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"randomise is a mapping of names to (low, high), given {given!r}")
+    physics.check_drawn(given, [*physics.RANDOMISED, *MOST])
     own = {name: given[name] for name in given if name in MOST}
-    rest = {name: given[name] for name in given if name not in own}
-    unknown = [name for name in rest if name not in physics.RANDOMISED]
-    if unknown:
-        known = names_of([*physics.RANDOMISED, *MOST])
-        raise ConfigError(f"randomise names {unknown[0]!r}; what can be drawn is {known}")
-    found = physics.check_ranges(rest)
+    found = physics.check_ranges({name: given[name] for name in given if name not in own})
     for name, pair in own.items():
         try:
             low, high = (float(value) for value in pair)
