@@ -39,7 +39,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--count", type=int, default=4, help="pictures in a strip (default 4)")
     parser.add_argument("--panel", action="store_true", help="show what a seat saw and said")
     parser.add_argument("--agent", help="show what this agent sees")
-    parser.add_argument("--camera", help="how the world is shown: map, or whom to follow")
+    parser.add_argument(
+        "--camera",
+        help="how the world is shown, without --agent: behind or side (volleyball), south or above "
+        "(drones), map or the name of an agent to follow (craftworld)",
+    )
     parser.add_argument(
         "--gap", type=float, default=0.0, help="least difference of the returns of a pair"
     )
@@ -71,6 +75,11 @@ def run(options: argparse.Namespace) -> int:
     from manyhands.viewer.scenes import scenes
 
     moments = list(moments_of(options))
+    if options.camera and options.agent is not None:
+        raise ConfigError(
+            f"--camera {options.camera} shows the whole world and --agent {options.agent} what one "
+            "agent sees: give one of them"
+        )
     look: dict[str, Any] = {"panel": options.panel, "camera": options.camera or ""}
     if options.agent is not None:
         look["agent"] = look["seat"] = moments[0].env.index(options.agent)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pygame
 
+from manyhands.core.config import nearest
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Moment, Turn
 from manyhands.core.render import Colour, wrap, write
@@ -138,9 +139,8 @@ def paint(
     if camera and agent is None:
         known = scene.env.cameras
         if camera not in known:
-            raise ConfigError(
-                f"no camera is called {camera!r} here; there are {', '.join(known) or 'none'}"
-            )
+            there = f"there are {', '.join(known)}" if known else "there is one view of this world"
+            raise ConfigError(f"no camera is called {camera!r};{nearest(camera, known)} {there}")
         scene.env.draw(scene.state, picture, None, camera)
     else:
         scene.env.draw(scene.state, picture, agent)

@@ -7,6 +7,7 @@ import re
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pygame
 import pytest
 
 import manyhands
@@ -78,19 +79,36 @@ def test_starts_as_asked():
         ({"drones": [[-1, 0, 1], [-1, 0.1, 1]]}, "another drone"),
         ({"goals": [[0, 0, 1]]}, "no reset option"),
         ({"cylinders": [[float("nan"), 0]]}, "finite"),
+        ({"cylinders": [[0, 5]]}, r"4.5 m .*\(0.00, 5.00\)"),
+        ({"cylinders": [[-1.2, 0.1]]}, r"drone 0 is inside the cylinder at \(-1.20, 0.10\)"),
     ):
         with pytest.raises(ConfigError, match=why):
             env.reset_to(episode_key(0), {**asked, **wrong})
+    two = game(task="pursuit", drones=2, cylinders=2)
+    posts = [[0, 0], [0, 0.8]]  # 0.4 m in radius: they touch
+    assert np.allclose(two.reset_to(episode_key(0), {**asked, "cylinders": posts}).cylinders, posts)
+    for near in (0.0, 0.01, 0.79):
+        with pytest.raises(ConfigError, match=r"0.8 m apart.*\(0.00, 0.00\) and"):
+            two.reset_to(episode_key(0), {**asked, "cylinders": [[0, 0], [0, near]]})
 
 
 @pytest.mark.parametrize(("options", "why"), [
     ({"drones": 1}, "from 2 to 6"), ({"evader": "agent"}, 'task="pursuit"'),
     ({"task": "pursuit", "shape": "ring"}, 'task="formation"'),
-    ({"randomise": {"ball_mass": (1, 2)}}, "no ball"), ({"actions": "discrete"}, "actions is"),
+    ({"randomise": {"ball_mass": (1, 2)}}, "no 'ball_mass'.*thrust"),
+    ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .*lag_fall or ground_effect$'),
+    ({"randomise": []}, "mapping"), ({"actions": "discrete"}, "actions is"),
 ])  # fmt: skip
 def test_options_that_make_no_sense_are_refused(options, why):
     with pytest.raises(ConfigError, match=why):
         manyhands.make("drones", **options)
+
+
+def test_an_unknown_camera_is_refused():
+    env = game(task="pursuit")
+    state = env.reset(episode_key(0))
+    with pytest.raises(ConfigError, match="south or above, given 'behind'"):
+        env.draw(state, pygame.Surface((160, 120)), None, "behind")
 
 
 # ---- text ----------------------------------------------------------------------------------------

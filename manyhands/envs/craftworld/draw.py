@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pygame
 
+from manyhands.core.config import one_of
 from manyhands.core.paint import FADED, INK, PAPER, TURN, bar, bubble, label, mix
 from manyhands.core.render import Colour, wrap, write
 from manyhands.envs.craftworld import rules as rl
@@ -362,7 +363,7 @@ def _true_frame(env: Setting, state: CraftState, canvas: pygame.Surface, camera:
         world = pygame.Rect(0, 0, side * env.width, side * env.height)
         world.center = room // 2, height // 2
         return _Frame(world, side, (0, 0), pygame.Rect(0, height, 0, 0), beside, players)
-    index = env.agents.index(camera)
+    index = env.agents.index(one_of("camera", camera, env.cameras))
     tall = height * 9 // 11
     side = max(SIZE, min(room // COLUMNS, tall // ROWS) // SIZE * SIZE)
     if side > 3 * SIZE:  # rather see more than see it larger

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pygame
 
-from manyhands.core.env import ConfigError, names_of
+from manyhands.core.config import one_of
 from manyhands.core.paint import FADED, GOOD, INK, PAPER, bubble, header, header_height, mix
 from manyhands.envs.drones.observe import goal_of, slot_error
 from manyhands.envs.drones.state import STEP, DronesState
@@ -26,7 +26,6 @@ from manyhands.envs.volleyball.scene import Frame, Scene
 if TYPE_CHECKING:
     from manyhands.envs.drones.env import Drones
 
-CAMERAS = ("south", "above")
 _WALL, _FLOOR, _TILE = (34, 38, 56), (58, 70, 92), (64, 77, 100)
 _LINE, _POST, _POST_TOP = (120, 134, 160), (150, 128, 104), (186, 164, 138)
 _SLOT, _SHADOW = (250, 214, 92), (14, 18, 28, 110)
@@ -119,9 +118,8 @@ def bubbles(
 
 
 def _view(drones: Drones, canvas: pygame.Surface, camera: str) -> ArenaView:
-    if camera and camera not in CAMERAS:
-        raise ConfigError(f"camera is {names_of(CAMERAS)}, given {camera!r}")
-    return ArenaView(drones, canvas.get_size(), camera or CAMERAS[0])
+    chosen = one_of("camera", camera or drones.cameras[0], drones.cameras)
+    return ArenaView(drones, canvas.get_size(), chosen)
 
 
 def _scene(drones: Drones, state: DronesState, agent: int | None, labels: Sequence[str]) -> Scene:

@@ -205,6 +205,8 @@ def test_the_viewer_offers_the_cameras(env, start):
     assert len(looks) == 3  # "map" is the usual one
     with pytest.raises(ConfigError, match="there are map, player_0, player_1"):
         next(frames([scene], SIZE, camera="player_7"))
+    with pytest.raises(ConfigError, match="map, player_0 or player_1, given 'player_7'"):
+        env.draw(start, pygame.Surface(SIZE), None, "player_7")
     window, canvas = Replay([scene], size=SIZE), pygame.Surface(SIZE)
     shown = []
     for _ in range(4):
