@@ -172,6 +172,16 @@ def test_an_export_that_fails_keeps_the_one_before(capsys, record, tmp_path):
     assert not Path("/dev/null").is_file()
 
 
+def test_cameras_are_named(capsys, record, tmp_path):
+    picture = tmp_path / "strip.png"
+    status, _, err = run(capsys, "export", record, picture, "--camera", "map")
+    assert status == 2 and "'map'" in err and "one view" in err
+    looks = ("--camera", "map", "--agent", "chef_0")
+    status, _, err = run(capsys, "export", record, picture, *looks)
+    assert status == 2 and "--camera map" in err and "--agent chef_0" in err
+    assert not picture.exists()
+
+
 def test_films_without_a_display(capsys, record, tmp_path):
     film = tmp_path / "replay.gif"
     assert run(capsys, "replay", record, "--headless", "--out", film)[0] == 0
@@ -211,6 +221,9 @@ def test_bench_measures(capsys):
         (["play", "kitchen", "--seats", "greedi"], 2, 'did you mean "greedy"?'),
         (["play", "kitchen", "--seats", "greedy:nois=0.2"], 2, 'did you mean "noise"?'),
         (["play", "kitchen", "--seats", "greedy:noise"], 2, "key=value"),
+        (["play", "kitchen", "--seats", "greedy,bot:a=1"], 2, "--seats greedy bot"),
+        (["play", "kitchen", "--seats", "random,random random"], 1, "3"),
+        (["evaluate", "kitchen", "--seats", "random,random", "random"], 2, "3"),
         (["play", "kitchen", "--seats", "random", "random", "random"], 1, "3"),
         (["play", "chat"], 2, "--chat"),
         (["play", "no_such_module:kitchen"], 2, "no_such_module"),

@@ -146,6 +146,19 @@ def value_of(text: str) -> Any:
         return text.replace("\\n", "\n")
 
 
+# ---- seats ---------------------------------------------------------------------------------------
+
+
+def seat_names(words: Sequence[str]) -> list[str]:
+    """The seats that words name, of which one may name several: "text,bot". A word with a colon is
+    one seat with its options, and a policy's file is one, too."""
+    found = []
+    for word in words:
+        one = ":" in word or word.endswith(".safetensors")
+        found += [word] if one else word.replace(",", " ").split()
+    return found
+
+
 # ---- episodes ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from manyhands.cli.common import CONFIG, FILES, SEATS, add_environment, add_measure, build, command
+from manyhands.cli.common import (
+    CONFIG,
+    FILES,
+    SEATS,
+    add_environment,
+    add_measure,
+    build,
+    command,
+    seat_names,
+)
 from manyhands.core.env import ConfigError
 
 
@@ -34,18 +43,18 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     from manyhands.baselines.evaluation import evaluate, zero_shot
 
-    env = build(options)
+    env, seats = build(options), seat_names(options.seats)
     result: Any
     if options.zero_shot is None:
-        result = evaluate(env, options.seats, options.episodes, options.seed)
+        result = evaluate(env, seats, options.episodes, options.seed)
     else:
-        if len(options.seats) != 1:
+        if len(seats) != 1:
             raise ConfigError(
-                f"--zero-shot evaluates one policy, {len(options.seats)} given with --seats; "
+                f"--zero-shot evaluates one policy, {len(seats)} given with --seats; "
                 "partners follow --zero-shot"
             )
         partners = options.zero_shot or None
-        result = zero_shot(env, options.seats[0], partners, options.episodes, options.seed)
+        result = zero_shot(env, seats[0], partners, options.episodes, options.seed)
     print(result)
     if options.json is not None:
         from manyhands.core.files import replace

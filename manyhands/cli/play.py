@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import manyhands
-from manyhands.cli.common import CONFIG, SEATS, Transcript, add_environment, build, command
+from manyhands.cli.common import (
+    CONFIG,
+    SEATS,
+    Transcript,
+    add_environment,
+    build,
+    command,
+    seat_names,
+)
 from manyhands.core.env import ConfigError, Env
 
 
@@ -88,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
-    given = [name for word in options.seats or [env.default_policy] for name in _names(word)]
+    given = seat_names(options.seats or [env.default_policy])
     if any(_kind(seat) == "human" for seat in given) and not _has_display():
         print("There is no display: you play in the terminal.", file=sys.stderr)
         given = [_in_terminal(seat) for seat in given]
@@ -112,11 +120,6 @@ def play_episodes(options: argparse.Namespace, env: Env, on_step: Any) -> Any:
         progress=False if people or on_step else None,
         on_step=on_step,
     )
-
-
-def _names(word: str) -> list[str]:
-    """Seats in one word: "text,bot"; commas after a colon divide the options of one seat."""
-    return [word] if ":" in word else [name for name in word.split(",") if name]
 
 
 def _kind(seat: str) -> str:

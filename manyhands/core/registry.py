@@ -325,13 +325,15 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
     if name not in _SEATS:
         known = registered_seats()
         raise SeatConfigError(
-            f"no seat is called {name!r};{nearest(name, known)} there are {', '.join(known)}"
+            f"no seat is called {name!r};{_divided(name)}{nearest(name, known)} "
+            f"there are {', '.join(known)}"
         )
     for number, pair in enumerate(_options(name, rest), start=1):
         key, equals, value = pair.partition("=")
         if not equals:  # it is not shown: it may be a part of a secret key
             raise SeatConfigError(
-                f"option {number} of the seat {name!r} is not of the form key=value"
+                f"option {number} of the seat {name!r} is not of the form key=value; options are "
+                "divided by commas, and seats, if it is meant for one, by spaces"
             )
         if key.strip() in options:
             raise SeatConfigError(f"the seat {name!r} is given its option {key.strip()!r} twice")
@@ -357,6 +359,15 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
             f";{near} its options are {', '.join(theirs) or 'none'}"
         ) from None
     return factory(env, **options)
+
+
+def _divided(name: str) -> str:
+    """How several seats are given, to follow a stop, where a name looks like several; or ""."""
+    parts = name.replace(",", " ").split()
+    if not parts or parts == [name]:
+        return ""
+    command = f"--seats {' '.join(parts)}"
+    return f" seats are a list of names, {parts}, and divided by spaces in a command: {command};"
 
 
 def _options(name: str, rest: str) -> list[str]:

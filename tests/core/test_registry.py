@@ -42,6 +42,20 @@ def test_seats_are_known_by_name_and_options():
     assert "secret" not in str(caught.value) and "api_kez" in str(caught.value)
 
 
+@pytest.mark.parametrize("given", ["greedy,random", "greedy, random", "greedy random"])
+def test_seats_in_one_word_are_told_how_to_be_divided(given):
+    with pytest.raises(SeatError) as caught:
+        manyhands.play("kitchen", given)
+    assert "['greedy', 'random']" in str(caught.value)
+    assert "--seats greedy random" in str(caught.value)
+    with pytest.raises(SeatError) as caught:
+        seat("greedy:noise=0.5,random", make("kitchen"))
+    assert "option 2" in str(caught.value) and "spaces" in str(caught.value)
+    with pytest.raises(SeatError) as caught:
+        seat("gredy", make("kitchen"))
+    assert "--seats" not in str(caught.value)
+
+
 def test_ids_may_name_a_version_and_a_module(monkeypatch, tmp_path):
     assert make("kitchen-v0") == make("kitchen")
     (tmp_path / "kitchens_of_mine.py").write_text(
