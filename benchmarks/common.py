@@ -14,6 +14,7 @@ import datetime
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -286,6 +287,11 @@ def _git(*arguments: str) -> str:
     except OSError:
         return ""
     return done.stdout.strip()
+
+
+def command_line() -> str:
+    """The command that runs this benchmark as it runs now, from the root of the checkout."""
+    return shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
 
 
 def report(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -36,8 +36,6 @@ import argparse
 import dataclasses
 import functools
 import json
-import shlex
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -47,7 +45,7 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from common import RESULTS, ROOT, machine, points, save, wilson
+from common import RESULTS, ROOT, command_line, machine, points, save, wilson
 
 import manyhands
 from manyhands.baselines.evaluation import play_matches
@@ -68,6 +66,7 @@ from manyhands.baselines.learners.psro import (
 from manyhands.baselines.players import network as policies
 from manyhands.core.env import Array, DeviceView, Env, seed_key
 from manyhands.core.registry import seat
+from manyhands.envs.volleyball.practice import HITS
 from manyhands.envs.volleyball.randomise import physics_of
 from manyhands.envs.volleyball.rules import rotor_commands
 from manyhands.wrappers.events import Events
@@ -557,7 +556,13 @@ def main() -> None:
     known = OVER_HITS if options.hits else (*LEARNED, "table")
     if wrong := set(options.parts or ()) - set(known):
         parser.error(f"{', '.join(sorted(wrong))}: not to be had here; take {', '.join(known)}")
-    command = shlex.join(["python", "benchmarks/volleyball_hcsp.py", *sys.argv[1:]])
+    for seed in options.seeds if options.hits else ():
+        folder = options.hits / f"seed-{seed}"
+        if not any((folder / f"{hit}.safetensors").exists() for hit in HITS):
+            parser.error(
+                f"--hits is what volleyball_skills.py made: no hit ({', '.join(HITS)}, as "
+                f".safetensors) is in {folder}"
+            )
     for seed in options.seeds:
         budget = Budget(options.response, options.best, options.joint, options.points, seed)
         hits = str(options.hits / f"seed-{seed}") if options.hits else ""
@@ -571,7 +576,7 @@ def main() -> None:
                 print(shown(read(options.out)["seeds"][str(seed)]["table"]))
             elif part not in kept["parts"]:
                 _say(f"{part} begins, seed {seed}")
-                found = {"command": command, **train(part, budget, runs)}
+                found = {"command": command_line(), **train(part, budget, runs)}
                 keep(options.out, seed, {part: found}, {})
     if joined := read(options.out)["over_seeds"]:
         print(shown_over_seeds(joined))

@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from common import RESULTS, interleave, machine, report, save, summary
+from common import RESULTS, command_line, interleave, machine, report, save, summary
 
 import manyhands
 from manyhands.baselines.learners import speed
@@ -117,7 +117,14 @@ def main() -> None:
             table.append([what, task, *best, f"{share:.2f}"])
     report("us of CPU a step", ["", "task", *INTEGRATORS, "share"], table)
     settings = {"repeats": args.repeats}
-    save(args.out, benchmark="volleyball_integrators", machine=where, settings=settings, rows=rows)
+    save(
+        args.out,
+        benchmark="volleyball_integrators",
+        command=command_line(),
+        machine=where,
+        settings=settings,
+        rows=rows,
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from common import RESULTS, ROOT, machine, points, report, save
+from common import RESULTS, ROOT, command_line, machine, points, report, save
 
 import manyhands
 from manyhands.baselines.evaluation import play_matches
@@ -98,7 +98,8 @@ def one_seed(court: Any, args: argparse.Namespace, seed: int) -> dict[str, Any]:
     folder = args.runs / f"seed-{seed}"
     ours = (True, False)  # the far team is the scripted one, with other serves and attacks
     team = LearnedSkills(court.setup, {}, args.command, ours)
-    entry: dict[str, Any] = {"learning": {}, "success": {}, "scripted": {}}
+    entry: dict[str, Any] = {"command": command_line()}
+    entry |= {"learning": {}, "success": {}, "scripted": {}}
     for hit in args.hits:
         policy, entry["learning"][hit] = learned(
             court, hit, team, args.steps, seed, folder, args.command

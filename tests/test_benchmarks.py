@@ -288,6 +288,27 @@ def test_hcsp_joins_seeds_and_keeps_what_was_measured(tmp_path):
     assert "| rules | 40 ± 127 |  |" in hcsp.shown_over_seeds(content["over_seeds"])
 
 
+def test_hcsp_over_learned_hits_names_a_wrong_folder_and_its_command(tmp_path, monkeypatch, capsys):
+    hcsp, out = load("volleyball_hcsp"), tmp_path / "hits.json"
+    words = ["--hits", str(tmp_path), "--parts", "nash", "growth", "best", "stack"]
+    words += ["--out", str(out)]
+    monkeypatch.setattr(sys, "argv", ["benchmarks/volleyball_hcsp.py", *words])
+    with pytest.raises(SystemExit):
+        hcsp.main()
+    told = capsys.readouterr().err
+    assert str(tmp_path / "seed-0") in told and "serve, receive, set, spike" in told
+    assert not out.exists()
+    (tmp_path / "seed-0").mkdir()
+    (tmp_path / "seed-0" / "serve.safetensors").touch()
+    monkeypatch.setattr(hcsp, "train", lambda part, budget, runs: {"hits": budget.hits})
+    hcsp.main()
+    parts = hcsp.read(out)["seeds"]["0"]["parts"]
+    assert list(parts) == ["nash", "growth", "best", "stack"]
+    for part in parts.values():
+        assert part["command"].split()[:2] == ["python", "benchmarks/volleyball_hcsp.py"]
+        assert part["command"].split()[2:] == words and part["hits"] == str(tmp_path / "seed-0")
+
+
 @pytest.mark.slow
 def test_hcsp_teams_of_all_kinds_fly_in_one_game():
     """Velocities mean the same as in their own game; corrections are added to what skills do."""
