@@ -97,7 +97,8 @@ def test_starts_as_asked():
     ({"task": "pursuit", "shape": "ring"}, 'task="formation"'),
     ({"randomise": {"ball_mass": (1, 2)}}, "no 'ball_mass'.*thrust"),
     ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .*lag_fall or ground_effect$'),
-    ({"randomise": []}, "mapping"), ({"actions": "discrete"}, "actions is"),
+    ({"randomise": []}, "mapping"), ({"actions": "ctbr", "speed": 3.0}, "speed= .*'ctbr'"),
+    ({"actions": "discrete"}, "actions is"),
 ])  # fmt: skip
 def test_options_that_make_no_sense_are_refused(options, why):
     with pytest.raises(ConfigError, match=why):

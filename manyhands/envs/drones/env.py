@@ -169,6 +169,10 @@ class Drones(DronesConfig, Env[DronesState]):
         self._refuse_strangers()
         self.collisions = one_of("collisions", collisions, COLLISIONS)
         self.speed = number("speed", plan.speed if speed is None else speed, 0.2, 4)
+        if not self.pursuit and actions in ("rotors", "ctbr") and self.speed != plan.speed:
+            raise ConfigError(
+                f"speed= is for actions that name velocities, places or moves, not for {actions!r}"
+            )
         self.repeat = whole("repeat", REPEATS[actions] if repeat is None else repeat, 1, 100)
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)

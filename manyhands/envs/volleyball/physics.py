@@ -35,8 +35,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.config import nearest
-from manyhands.core.env import Array, ConfigError, names_of, state_dataclass
+from manyhands.core.config import nearest, number
+from manyhands.core.env import Array, ConfigError, names_of, shorten, state_dataclass
 from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.vectors import Vector, axes_of
 from manyhands.envs.volleyball.vectors import add as _add
@@ -262,19 +262,27 @@ def check_drawn(ranges: Any, known: Sequence[str] = RANDOMISED) -> None:
             )
 
 
+def pair_of(name: str, given: Any) -> tuple[float, float]:
+    """(low, high), two finite numbers, of one range of `randomise`."""
+    try:
+        if isinstance(given, (Mapping, str, bytes)):
+            raise TypeError
+        low, high = (number(name, value) for value in given)
+    except (TypeError, ValueError, ConfigError):
+        raise ConfigError(
+            f"the range of {name} is a pair (low, high) of finite numbers, given {shorten(given)}"
+        ) from None
+    return low, high
+
+
 def check_ranges(ranges: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """Ranges of `randomise` as {name: (low, high)}; raises ConfigError for what cannot be drawn."""
     check_drawn(ranges)
     checked = {}
     for name, given in ranges.items():
-        try:
-            low, high = (float(value) for value in given)
-        except (TypeError, ValueError):
-            raise ConfigError(
-                f"the range of {name} is a pair (low, high), given {given!r}"
-            ) from None
+        low, high = pair_of(name, given)
         least, most = LEAST.get(name, 1e-3), MOST.get(name, 1e3)  # nothing weighs nothing
-        if not least <= low <= high <= most:  # a NaN is in no order
+        if not least <= low <= high <= most:
             raise ConfigError(
                 f"the range of {name} is {least:g} <= low <= high <= {most:g}, given {given!r}"
             )

@@ -47,10 +47,7 @@ def check_ranges(given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float,
     own = {name: given[name] for name in given if name in MOST}
     found = physics.check_ranges({name: given[name] for name in given if name not in own})
     for name, pair in own.items():
-        try:
-            low, high = (float(value) for value in pair)
-        except (TypeError, ValueError):
-            raise ConfigError(f"the range of {name} is (low, high), given {pair!r}") from None
+        low, high = physics.pair_of(name, pair)
         steps = name in DELAYS
         if not 0 <= low <= high <= MOST[name] or (steps and low % 1 + high % 1):
             what = f"whole steps up to {MAX_DELAY}" if steps else f"numbers up to {MOST[name]:g}"

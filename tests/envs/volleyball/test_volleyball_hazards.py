@@ -67,6 +67,7 @@ def test_what_is_off_costs_nothing_and_leaves_no_trace():
     ("ranges", "what"),
     [
         ({"wind": (0, 30)}, "range of wind"),
+        ({"gusts": ("0", "1")}, "range of gusts"),
         ({"gusts": (-1, 1)}, "range of gusts"),
         ({"push": (0, 1)}, "drawn together"),
         ({"push": (0, 1), "push_rate": (0, 60)}, "up to 50"),
