@@ -731,7 +731,7 @@ class VolleyballSkills:
             )
         lines += [
             f"spike to (x, y): {self._spike_rule()}",
-            f"serve: when the ball hangs above you, play it to the {self._served_to}.",
+            f"serve: the ball that falls above you at the start, to the {self._served_to}.",
             f"block: {self._block_rule()}",
             "Places are in metres in your own frame; numbers near a place that is offered mean it. "
             'Of the far half also in words: "bump deep left". Only receive, bump, '

@@ -570,7 +570,8 @@ def _aim(game: Volleyball) -> list[str]:
     plan, task = game.plan, game.task
     if game.versus:
         lines = [
-            f"The ball starts at rest {plan.ball:g} m above the server, who must touch it first. "
+            f"The ball starts at rest {plan.ball:g} m above the server, and falls: the server must "
+            "touch it first. "
             "Send it over the net so that it lands in the other half, or the other team makes a "
             "fault. The team that makes a fault loses the point; if both do in the same step, it "
             "is a draw.",
@@ -631,7 +632,9 @@ def _aim(game: Volleyball) -> list[str]:
     }
     lines = [texts[task]]
     if task != "back_and_forth":
-        lines.append(f"The ball starts at rest {plan.ball:g} m above {game.agents[plan.server]}.")
+        lines.append(
+            f"The ball starts at rest {plan.ball:g} m above {game.agents[plan.server]}, and falls."
+        )
     return lines
 
 

@@ -370,6 +370,8 @@ def test_the_team_env_tells_events_by_team():
         ("bump it back to the centre of the far court", "bump to (-1.65, 0)"),
         ("let it go out", "hover"),
         ("recover to the middle of my half", "go to (1.5, 0, 1.6)"),
+        ("go back to the middle", "go to (1.5, 0, 1.6)"),
+        ("I fly back to the centre and wait", "go to (1.5, 0, 1.6)"),
     ],
 )
 def test_places_in_words_name_a_skill(words, skill):
@@ -382,7 +384,8 @@ def test_places_in_words_name_a_skill(words, skill):
     ["bump left", "bump deep", "spike", "bump it to the net", "bump not left",
      "bump deep left or right", "they bump deep left", "bump deep left if it is mine",
      "bump deep left and right", "bump deep left, not left", "bump to (-2.4, 0.75), deep left",
-     "bump it away from far_0", "let far_0 have it", "I return to my place at (0.5, 1, 2)"],
+     "bump it away from far_0", "let far_0 have it", "I return to my place at (0.5, 1, 2)",
+     "go back to the middle of the far half", "go to the middle", "go back", "return"],
 )  # fmt: skip
 def test_no_place_is_guessed(words):
     skills = Volleyball("1v1").skill_set()
