@@ -219,7 +219,27 @@ def test_the_last_move_is_told_and_that_moves_do_not_stop_a_drone_at_once():
     other = dataclasses.replace(after, recent=np.zeros_like(after.recent))
     assert fingerprint(env, after) == fingerprint(env, other)
     assert "drifts on" in env.rules(0) and "may still touch it" in env.rules(0)
+    assert "lead around cylinders (from 0.7 m of one on: at full speed" in env.rules(0)
     assert "may still touch it" not in game(actions="moves", cylinders=0).rules(0)
+
+
+def test_rules_name_the_limits_and_prices_that_hold():
+    """Whoever turns rotors has no greatest speed; what is paid for coming nearer is lost again."""
+    flown, turned = (game(task="pursuit", actions=kind) for kind in ("velocity", "rotors"))
+    assert "2.6 m/s at most, pursuers at 2." in flown.rules(0)
+    assert "full speed is 2 m/s" in flown.rules(0)
+    assert "2.6 m/s at most." in turned.rules(0) and "pursuers at" not in turned.rules(0)
+    assert "full speed" not in turned.rules(0)
+    assert "m/s at most" not in game(task="pursuit", actions="ctbr", evader="agent").rules(0)
+    step = jax.jit(flown.step)
+    state = flown.reset(episode_key(0))
+    back = np.zeros((flown.num_agents, 4), np.float32)
+    away = np.asarray(state.bodies.position[:-1] - state.bodies.position[-1])
+    back[:, :2] = away[:, :2] / np.linalg.norm(away[:, :2], axis=1)[:, None]
+    for _ in range(3):
+        state, outcome = step(episode_key(0), state, back)
+    assert (np.asarray(outcome.terms["approach"]) < 0).all()
+    assert "as much less for each m that you fall behind" in flown.rules(0)
     assert "last move" not in game().describe(first(game()), 0)
 
 

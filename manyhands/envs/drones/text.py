@@ -227,13 +227,26 @@ def rules(drones: Drones, agent: int) -> str:
         "",
         "WHAT YOU CAN DO",
         f"A step lasts {seconds:g} s, an episode {drones.max_steps} steps at most. All drones act "
-        f"at once. Your full speed is {drones.speeds[agent]:.2g} m/s.",
+        "at once." + f" Your full speed is {drones.speeds[agent]:.2g} m/s." * _limited(drones),
         *_actions(drones, agent),
         "",
         "HOW TO ANSWER",
         f"Name one action. {how_to_answer(_example(drones, agent))}",
     ]
     return "\n".join(lines)
+
+
+def _limited(drones: Drones) -> bool:
+    """Whether the speed of agents is limited: who turns rotors flies as fast as they can."""
+    return drones.actions not in ("rotors", "ctbr")
+
+
+def _fastest(drones: Drones) -> str:
+    """How fast who is limited flies, in pursuit."""
+    if drones.versus and not _limited(drones):
+        return ""
+    others = f", pursuers at {drones.speed:g}" * _limited(drones)
+    return f" It flies at {drones.speeds[-1]:.2g} m/s at most{others}."
 
 
 def _fly(drones: Drones) -> list[str]:
@@ -248,8 +261,9 @@ def _fly(drones: Drones) -> list[str]:
         "the nearest place, or of a place from the nearest drone, with the places about the "
         "drones' middle.",
         f"All get {weights['reached']:g} for each goal reached, {weights['progress']:g} for each m "
-        f"that their middle comes nearer to it, and {weights['shape']:g} for each m of error and "
-        "second. The episode ends with the last goal.",
+        "that their middle comes nearer to it, as much less for each m that it moves away, and "
+        f"{weights['shape']:g} for each m of error and second. The episode ends with the last "
+        "goal.",
     ]
 
 
@@ -258,8 +272,7 @@ def _hunt(drones: Drones, agent: int) -> list[str]:
     evader = agent == drones.team
     lines = [
         f"The evader is caught when a pursuer is within {drones.capture:g} m of it; the episode "
-        f"ends then. It flies at {drones.speeds[-1]:.2g} m/s at most, pursuers at "
-        f"{drones.speed:g}.",
+        f"ends then.{_fastest(drones)}",
         f"A pursuer sees it within {drones.sight:g} m where no cylinder is between"
         + (", and tells the others" if drones.team > 1 else "")
         + ". Where it starts is known.",
@@ -270,12 +283,13 @@ def _hunt(drones: Drones, agent: int) -> list[str]:
     if evader:
         lines.append(
             f"A capture costs you {capture:g}; for each m that the nearest pursuer falls behind, "
-            f"you get {approach:g}. You see everything."
+            f"you get {approach:g}, and as much less for each m that it comes nearer. You see "
+            "everything."
         )
     else:
         lines.append(
             f"A capture gives all pursuers {capture:g}; for each m that you come nearer you get "
-            f"{approach:g}."
+            f"{approach:g}, and as much less for each m that you fall behind."
         )
     return lines
 
@@ -284,7 +298,8 @@ def _led(drones: Drones, agent: int) -> str:
     """What moves see to by themselves."""
     evader = agent == drones.team
     others = "pursuers" if evader else "your team-mates" if drones.team > 1 else ""
-    parts = ["lead around cylinders"] * bool(drones.cylinders)
+    around = "lead around cylinders" + _LED * (drones.actions == "moves")
+    parts = [around] * bool(drones.cylinders)
     parts += [f"keep off {others}"] * bool(others)
     return _all(parts)
 
@@ -293,7 +308,7 @@ _MOMENTUM = (
     "A move lasts one step; name it again to go on. It does not stop you at once: a drone that "
     "flies another way has to brake and turn first, and drifts on meanwhile."
 )
-_LED = f" (within {moves.CLEAR:g} m of one; at full speed you may still touch it)"
+_LED = f" (from {moves.CLEAR:g} m of one on: at full speed you may still touch it)"
 
 
 def _actions(drones: Drones, agent: int) -> list[str]:
@@ -303,7 +318,7 @@ def _actions(drones: Drones, agent: int) -> list[str]:
     if drones.actions == "moves":
         return [
             _MOMENTUM,
-            f"One of these moves{f', which {led}' * bool(led)}{_LED * bool(drones.cylinders)}:",
+            f"One of these moves{f', which {led}' * bool(led)}:",
             *named,
         ]
     if drones.actions == "position":
