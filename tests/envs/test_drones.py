@@ -75,6 +75,8 @@ def test_starts_as_asked():
     for wrong, why in (
         ({"evader": [0.2, 0, 1]}, "cylinder"),
         ({"evader": [9, 0, 1]}, "within"),
+        ({"evader": [9, 0]}, r"'evader' is 1 place of 3 numbers in m, given \[9, 0\]"),
+        ({"evader": 10**400}, "'evader' is 1 place"),
         ({"drones": [[-1, 0, 1]]}, "2 places"),
         ({"drones": [[-1, 0, 1], [-1, 0.1, 1]]}, "another drone"),
         ({"goals": [[0, 0, 1]]}, "no reset option"),

@@ -206,7 +206,7 @@ class Drones(DronesConfig, Env[DronesState]):
         self.scripted_policy = ""
         if actions not in ("rotors", "ctbr"):
             self.scripted_policy = "surround" if self.pursuit else "keeper"
-        self._scales = views.scales(self, self.observation_layout)
+        self._scales = views.scales(self.observation_layout)
 
     def _refuse_strangers(self) -> None:
         """Options of one task are no options of the other."""

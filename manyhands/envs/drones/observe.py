@@ -90,7 +90,7 @@ def layout(config: DronesConfig) -> Layout:
     return Layout(pieces, np.float32)
 
 
-def scales(config: DronesConfig, found: Layout) -> np.ndarray:
+def scales(found: Layout) -> np.ndarray:
     """f32[K]: what network inputs are multiplied by, so that play stays within about 1."""
     per = dict.fromkeys(("place", "others", "cylinders", "evader", "goal", "slots"), 0.2)
     per |= {"velocity": 0.4, "rates": 0.3, "unseen": 0.2, "goals left": 0.3, "time left": 0.02}

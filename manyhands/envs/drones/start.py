@@ -150,7 +150,7 @@ def reset_to(config: DronesConfig, key: Array, options: Mapping[str, Any]) -> Dr
     if "drones" in options:
         places[: config.team] = _numbers("drones", options["drones"], config.team, 3)
     if "evader" in options:
-        places[-1] = _numbers("evader", [options["evader"]], 1, 3)[0]
+        places[-1] = _numbers("evader", options["evader"], 1, 3)[0]
     goals: Any = state.goals
     if "goals" in options:
         goals = _numbers("goals", options["goals"], config.goals, 3)
@@ -188,14 +188,17 @@ def _numbers(name: str, given: Any, count: int, size: int) -> np.ndarray:
     """f64[count, size], finite."""
     try:
         found = np.asarray(given, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.zeros(0)
+    if count == 1 and found.shape == (size,):
+        found = found[None]
     if found.shape != (count, size) and not (count == 0 and found.size == 0):
         raise ConfigError(
-            f"{name} are {count} places of {size} numbers in m, given {shorten(given)}"
+            f"the option {name!r} is {count} place{'s' * (count != 1)} of {size} numbers in m, "
+            f"given {shorten(given)}"
         )
     if not np.isfinite(found).all():
-        raise ConfigError(f"{name} are finite numbers, given {shorten(given)}")
+        raise ConfigError(f"the option {name!r} is finite numbers, given {shorten(given)}")
     return found.reshape(count, size)
 
 

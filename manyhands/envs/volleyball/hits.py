@@ -152,7 +152,7 @@ STYLES_OF_DRILLS[SERVE, 2], STYLES_OF_DRILLS[SERVE, 4] = 7.8, 3.0
 GUARD = 1.2, 2.0  # m from the net, m high, where a block waits, with skills="attack"
 
 
-def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray = STYLES) -> Hit:
+def plan(body: Body, obs: Observation, order: Order, styles: np.ndarray) -> Hit:
     """How to meet the ball for a skill that hits it."""
     kinds = expand(jnp.arange(len(VERBS)), order.kind.ndim)
     mine = (kinds == order.kind).astype(jnp.float32)

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from manyhands.core.config import one_of
-from manyhands.core.env import Array, ConfigError
+from manyhands.core.config import boolean, one_of, whole
+from manyhands.core.env import Array, ConfigError, shorten
 from manyhands.envs.volleyball.frames import anchors, sides
 from manyhands.envs.volleyball.referee import allowed
 from manyhands.envs.volleyball.state import (
@@ -22,6 +22,8 @@ from manyhands.envs.volleyball.state import (
     Setup,
     VolleyballState,
 )
+
+_LATEST = np.iinfo(np.int16).max  # steps of a point, and points, that a state can hold
 
 
 def place(
@@ -71,10 +73,15 @@ def place(
             the task has no use for.
     """
     one_of("serving", serving, TEAMS)
-    if setup.points == 1 and (swapped or any(rotation)):
-        raise ConfigError("swapped= and rotation= are of matches: points= more than 1")
+    clock = whole("clock", clock, 0, _LATEST)
+    moved = _wholes("rotation", rotation, 2)
+    if setup.points == 1 and (boolean("swapped", swapped) or any(moved)):
+        raise ConfigError(
+            f"swapped= and rotation= are of matches, points=2 or more; given swapped={swapped}, "
+            f"rotation={moved} and points=1"
+        )
     team = np.int8(TEAMS.index(serving) if setup.versus else 0)
-    places = (np.asarray(rotation, np.int8) % setup.team_size).astype(np.int8)
+    places = np.asarray([n % setup.team_size for n in moved], np.int8)
     state = jax.device_get(start(team, np.bool_(swapped), places))
     changed = {
         name: _rows(setup, name, value, np.asarray(getattr(state.bodies, name)))
@@ -98,12 +105,14 @@ def place(
     bodies = dataclasses.replace(
         state.bodies, **{name: np.asarray(x, np.float32) for name, x in changed.items()}
     )
+    if isinstance(touched, str) or not isinstance(touched, Sequence):
+        raise ConfigError(f'touched is a list of drones, ["near_0"]; given {shorten(touched)}')
     if served is None:
         served = turn is not None or bool(touched) or last is not None
     hit = [_index(setup, agent) for agent in touched]
     point: dict[str, Any] = {
         "bodies": bodies,
-        "served": np.bool_(served),
+        "served": np.bool_(boolean("served", served)),
         "clock": np.int16(clock),
         "touched": np.asarray([i in hit for i in range(setup.count)]),
         "hits": np.int16(len(hit)),
@@ -129,7 +138,7 @@ def place(
         seen = jax.tree_util.tree_map(lambda leaf: np.stack([leaf] * setup.count), bodies)
         point["held"] = seen
     if score is not None:
-        point["score"] = np.asarray(_finite("score", score, (setup.plan.teams,)), np.int16)
+        point["score"] = np.asarray(_wholes("score", score, setup.plan.teams), np.int16)
     if not setup.versus:
         point["drill"] = dataclasses.replace(state.drill, apex=bodies.ball[2])
     placed: VolleyballState = dataclasses.replace(state, time=np.int32(clock), **point)
@@ -164,13 +173,20 @@ def _rows(setup: Setup, name: str, given: Any, rows: np.ndarray) -> np.ndarray:
     return rows
 
 
+def _wholes(name: str, given: Any, count: int) -> list[int]:
+    """`count` whole numbers from 0, a list or a tuple of them."""
+    if not isinstance(given, (Sequence, np.ndarray)) or len(given) != count:
+        raise ConfigError(f"{name} is {count} whole numbers, given {shorten(given)}")
+    return [whole(name, value, 0, _LATEST) for value in given]
+
+
 def _finite(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     try:
         values = np.asarray(given, np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.zeros(0, np.float32)
     if values.shape != shape or not np.isfinite(values).all():
-        raise ConfigError(f"{name} is {shape} finite numbers, given {given!r}")
+        raise ConfigError(f"{name} is {shape} finite numbers, given {shorten(given)}")
     return values
 
 

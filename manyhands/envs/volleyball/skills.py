@@ -164,7 +164,7 @@ class VolleyballSkills:
                 for setter in SETTER
                 for attacker in ATTACKER
             )
-            over = serve is not None and serve[0] < 0
+            over = serve[0] < 0
             self.plays = _PLAYS.format(
                 serve=_SERVED_OVER if over else _SERVED_FRONT,
                 instead=_INSTEAD if self.attack else "",
@@ -527,7 +527,7 @@ class VolleyballSkills:
         touch the ball, whether that is in its half, and whether it is served."""
         order = self.order(jnp.arange(len(self.names)))
         obs, own = self._repeated(row), self.parse_observation(row)
-        hit = hits.plan(self.body, obs, order)
+        hit = hits.plan(self.body, obs, order, self._styles)
         late = jnp.broadcast_to(hit.late, hit.time.shape)
         told = jnp.stack([self.own(own, own.allowed), own.mine, own.served])
         return self.possible(own), hit.time, late, length(order.goal - obs.position), told

@@ -889,6 +889,15 @@ def test_configurations_that_make_no_sense_are_refused():
         ({"quaternions": {"near_0": (0, 0, 0, 0)}}, "not zero"),
         ({"turn": "near_0"}, "turn is near or far"),
         ({"swapped": True}, "matches"),
+        ({"swapped": "no"}, "swapped is True or False"),
+        ({"rotation": 1}, "rotation is 2 whole numbers, given 1"),
+        ({"served": "yes"}, "served is True or False"),
+        ({"touched": "near_0"}, "list of drones"),
+        ({"clock": "late"}, "clock is a whole number from 0 to 32767"),
+        ({"clock": 40000}, "clock is a whole number from 0 to 32767"),
+        ({"score": (1.5, 0)}, "score is a whole number"),
+        ({"score": (1, 0, 0)}, "score is 2 whole numbers"),
+        ({"ball": 10**400}, "ball is"),
     ):
         with pytest.raises(ConfigError, match=reason):
             env.place(**situation)
