@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import html.parser
+import io
 import json
 import os
 import re
@@ -25,6 +27,7 @@ import manyhands
 from manyhands.baselines.arena import exact, read_season, run_season
 from manyhands.baselines.arena import page as arena_page
 from manyhands.baselines.arena.cluster import play_remotely
+from manyhands.baselines.arena.matrices import Entry, Matrix
 from manyhands.baselines.arena.page import embedded, page, tag, visible
 from manyhands.baselines.arena.ratings import (
     Results,
@@ -682,8 +685,9 @@ def test_cells_are_the_episodes_counted_by_hand(tiny):
         (row.score.mean for row in game.rows), reverse=True
     )
     assert shown.overall[0].scaled == pytest.approx(best.score.mean)
-    csv = shown.to_csv()
-    assert len(csv["cells.csv"].splitlines()) == 7 and len(csv["players.csv"].splitlines()) == 7
+    files = shown.to_csv()
+    # Six cells of the game, and six over all games.
+    assert [len(files[name].splitlines()) for name in ("cells.csv", "players.csv")] == [13, 7]
     json.dumps(shown.to_dict(), allow_nan=False)
 
 
@@ -714,6 +718,109 @@ def test_exploitability_pools_the_matches_of_a_player(tmp_path):
     (row,) = (row for row in game.rows if row.player == "any")
     assert row.exploitability == pytest.approx(exploitability(tree, from_counts(tree, counts)[0]))
     assert row.exploitability > 0 and game.plan.score == "reward"
+
+
+def test_a_record_that_is_missing_is_told_and_the_report_goes_on(tmp_path, capsys, monkeypatch):
+    text = TINY.replace("tic_tac_toe", "kuhn_poker").replace('last = "arena-last"\n', "")
+    folder = tmp_path / "store"
+    run_season(read_season(text), folder)
+    whole = report(folder)
+    assert whole.notes() == [] and "cannot be read" not in page(whole)
+    records = sorted((folder / "records").iterdir())
+    records[0].unlink()
+    left = report(folder)
+    (note,) = left.notes()
+    assert "kuhn_poker" in note and records[0].name in note and note in html.unescape(page(left))
+    rows = {row.player: row for row in left.games["kuhn_poker"].rows}
+    assert rows["any"].exploitability > 0  # of the other matches
+    monkeypatch.chdir(tmp_path)
+    Path("season.toml").write_text(text)
+    assert main(["arena", "season.toml", "--out", str(folder), "--report"]) == 0
+    assert records[0].name in capsys.readouterr().out
+    for record in records[1:]:
+        record.write_text("no record\n")
+    nothing = report(folder)
+    assert nothing.games["kuhn_poker"].rows[0].exploitability is None
+    assert f"({len(records)})" in nothing.notes()[0]
+
+
+def test_openskill_is_recommended_only_where_it_is_missing(tiny, tmp_path, capsys, monkeypatch):
+    rewards = TINY.replace("episodes = 3", 'episodes = 1\nscore = "reward"')
+    run_season(read_season(rewards), tmp_path / "store")
+    pytest.importorskip("openskill")
+    for folder in (tiny, tmp_path / "store"):
+        report(folder).show()
+        assert "pip install" not in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    report(tiny).show()
+    assert "manyhands[arena]" in capsys.readouterr().out
+    report(tmp_path / "store").show()  # nothing to rate
+    assert "pip install" not in capsys.readouterr().out
+
+
+TWO_GAMES = """
+name = "two"
+[players]
+first = "arena-first"
+last = "arena-last"
+any = { seat = "arena-anything", games = ["kuhn_poker", "tic_tac_toe"] }
+[games.tic_tac_toe]
+episodes = 2
+[games.again]
+id = "tic_tac_toe"
+episodes = 3
+seed = 9
+[games.kuhn_poker]
+episodes = 4
+"""
+
+
+def test_matrices_over_all_games_are_means_over_games(tmp_path, capsys):
+    run_season(read_season(TWO_GAMES), tmp_path / "store")
+    shown = report(tmp_path / "store")
+    games = shown.games
+    assert games["kuhn_poker"].plan.score == "reward"
+    for game in games.values():
+        means = [cell.reward.mean for cell in game.cells.values()]
+        low, high = min(means), max(means)
+        for cell in game.cells.values():  # 0 to 1 in its game
+            share = (cell.reward.mean - low) / (high - low) if high > low else 0.5
+            assert cell.scaled == pytest.approx(share)
+    for key, pair in shown.pairs.items():
+        met = [game.cells[key] for game in games.values() if key in game.cells]
+        wins = [cell.wins.mean for cell in met if cell.wins is not None]
+        assert pair.games == len(met) == (2 if "any" in key else 3)
+        assert pair.episodes == sum(cell.episodes for cell in met)
+        assert pair.wins == pytest.approx(np.mean(wins))
+        assert pair.scaled == pytest.approx(np.mean([cell.scaled for cell in met]))
+        assert pair.wins + shown.pairs[key[::-1]].wins == pytest.approx(1)
+    lines = list(csv.DictReader(io.StringIO(shown.to_csv()["cells.csv"])))
+    over_all = {(o["row"], o["column"]): o for o in lines if o["game"] == "all games"}
+    assert set(over_all) == set(shown.pairs)
+    for key, line in over_all.items():
+        assert float(line["scaled"]) == pytest.approx(shown.pairs[key].scaled, abs=1e-6)
+        assert float(line["wins.mean"]) == pytest.approx(shown.pairs[key].wins, abs=1e-6)
+    shown.show()
+    printed = capsys.readouterr().out
+    wins, rewards = shown.matrices()
+    for matrix in (wins, rewards):
+        assert f"all games, row with column: {matrix.title}" in printed
+        assert f"<h3>Row with column: {html.escape(matrix.title)}</h3>" in page(shown)
+        for key, entry in matrix.entries.items():
+            assert f"{entry.share:.3f}</td>" in page(shown) and entry.about.startswith(key[0])
+    # By game: both matrices of games that are scored by wins, rewards alone of others.
+    assert [len(games[name].matrices()) for name in ("tic_tac_toe", "kuhn_poker")] == [2, 1]
+
+
+def test_wide_matrices_are_shown_in_blocks():
+    entries = {
+        ("a", "b"): Entry(1.0, "1", 1.0, ""),
+        ("b", "c"): Entry(0.0, "0", 0.0, ""),
+        ("c", "c"): Entry(0.5, "0.5", 0.5, ""),
+    }
+    whole = Matrix("", ("a", "b", "c"), ("a", "b", "c"), (), entries)
+    blocks = [(block.rows, block.columns) for block in whole.blocks(2)]
+    assert blocks == [(("a",), ("a", "b")), (("b", "c"), ("c",))]
 
 
 def test_players_are_asked_what_they_know(tmp_path):

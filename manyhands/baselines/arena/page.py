@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from manyhands.baselines.arena.matrices import Matrix
 from manyhands.baselines.arena.ratings import Rating
 from manyhands.baselines.arena.replays import replays
 from manyhands.baselines.arena.report import (
@@ -96,7 +97,7 @@ def page(report: Report, count: int = 2) -> str:
             f"Seed {season.seed}; matches: {states}; {report.seconds:.0f} s of playing. "
             f"{INTERVAL}.",
         ),
-        *([tag("p", missing, class_="note")] if missing else []),
+        *(tag("p", note, class_="note") for note in (*report.notes(), missing) if note),
         tag(
             "nav",
             *(
@@ -289,12 +290,22 @@ def _overall(report: Report) -> list[E]:
         ),
     ]
     rated = [(row.player, row.bradley_terry) for row in report.overall]
-    return [*found, *_plot("Bradley-Terry rating, 95 % bootstrap interval over deals", rated)]
+    found += _plot("Bradley-Terry rating, 95 % bootstrap interval over deals", rated)
+    found += _matrices(report.matrices(), {})
+    found.append(
+        tag(
+            "p",
+            "Over all games every game counts once, and a cell is over those in which the two met. "
+            "Rewards of different games have different units, so that each cell is placed between "
+            "the lowest and the highest of its game first.",
+            class_="note",
+        )
+    )
+    return found
 
 
 def _game(game: GameReport, currency: str, links: dict[tuple[str, str], int]) -> list[E]:
     plan = game.plan
-    what = "share of wins, a draw being half" if plan.score == "wins" else "the row's own reward"
     found = [
         tag(
             "p",
@@ -310,8 +321,7 @@ def _game(game: GameReport, currency: str, links: dict[tuple[str, str], int]) ->
     else:
         scores = [(row.player, _rated(row.score)) for row in game.rows]
         found += _plot("Score: mean reward, 95 % interval", scores)
-    found.append(tag("h3", f"Row with column: {what}"))
-    found.append(_matrix(game, links))
+    found += _matrices(game.matrices(), links)
     if game.partners:
         found.append(tag("p", "Columns in italics are held out: they have no row.", class_="note"))
     return found
@@ -323,33 +333,36 @@ def _rated(score: Estimate | None) -> Rating | None:
     return Rating(score.mean, score.mean - score.margin, score.mean + score.margin)
 
 
-def _matrix(game: GameReport, links: dict[tuple[str, str], int]) -> E:
-    wins = game.plan.score == "wins"
-    means = [cell.reward.mean for cell in game.cells.values()]
-    low, high = min(means), max(means)
+def _matrices(matrices: Sequence[Matrix], links: dict[tuple[str, str], int]) -> list[E]:
+    """Tables with a heading each."""
+    found = []
+    for matrix in matrices:
+        found.append(tag("h3", f"Row with column: {matrix.title}"))
+        found.append(_matrix(matrix, links))
+    return found
+
+
+def _matrix(matrix: Matrix, links: dict[tuple[str, str], int]) -> E:
     titles = [
-        tag("th", tag("em", name) if name in game.partners else name) for name in game.columns
+        tag("th", tag("em", name) if name in matrix.partners else name) for name in matrix.columns
     ]
     lines = [tag("tr", tag("th", ""), *titles)]
-    for row in game.rows:
+    for row in matrix.rows:
         cells = []
-        for column in game.columns:
-            cell = game.cells.get((row.player, column))
-            if cell is None:
+        for column in matrix.columns:
+            entry = matrix.entries.get((row, column))
+            if entry is None:
                 cells.append(tag("td", ""))
                 continue
-            share = cell.wins.mean if wins and cell.wins else 0.5
-            if not wins:
-                share = (cell.reward.mean - low) / (high - low) if high > low else 0.5
-            shown = cell.wins if wins and cell.wins else cell.reward
-            text = f"{shown}"
-            title = f"{row.player} with {column}: reward {cell.reward}, {cell.episodes} episodes"
-            number = links.get((row.player, column))
+            number = links.get((row, column))
             inner = (
-                text if number is None else tag("button", text, type="button", data_replay=number)
+                entry.text
+                if number is None
+                else tag("button", entry.text, type="button", data_replay=number)
             )
-            cells.append(tag("td", inner, class_=f"heat{round(10 * share)}", title=title))
-        lines.append(tag("tr", tag("th", row.player), *cells))
+            heat = f"heat{round(10 * entry.share)}"
+            cells.append(tag("td", inner, class_=heat, title=entry.about))
+        lines.append(tag("tr", tag("th", row), *cells))
     return tag("div", tag("table", tag("tbody", *lines), class_="matrix"), class_="scroll")
 
 

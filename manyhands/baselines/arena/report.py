@@ -8,7 +8,8 @@ columns alone. Intervals of means are those of `evaluation/tables.py`, over deal
 
 **Over all games** a player has the mean of its scores, each on a scale from 0 to 1: a share of wins
 as it is, a reward from the lowest score in the game (0) to the highest (1). It depends on who takes
-part. Ratings over all games are of those that are scored by wins.
+part. Ratings over all games are of those that are scored by wins. The matrices over all games are
+explained in `matrices.py`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from manyhands.baselines.arena.exact import exploitabilities
+from manyhands.baselines.arena.matrices import Cell, Matrix, Pair, of_all, of_game, over_all, scaled
 from manyhands.baselines.arena.ratings import (
     Rating,
     Results,
@@ -42,23 +44,6 @@ from manyhands.core.env import SeatError
 
 OVERALL = "all games"
 BELIEFS = "beliefs: the share of answers to probes that follow from what the player was shown"
-
-
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """A row player with a column player.
-
-    Attributes:
-        reward: of the row, by deal.
-        wins: share that the row won; None in games scored by reward, and with itself.
-        episodes: how many.
-        matches: their ids in the store.
-    """
-
-    reward: Estimate
-    wins: Estimate | None
-    episodes: int
-    matches: tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +107,7 @@ class GameReport:
         columns: the players of the matrix, held-out partners last.
         cells: by (row, column).
         partners: columns alone.
+        unread: why records could not be read, whose matches `exploitability` leaves out.
     """
 
     plan: GamePlan
@@ -130,6 +116,11 @@ class GameReport:
     columns: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
     partners: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+
+    def matrices(self) -> list[Matrix]:
+        """Who did how well with whom: wins, in games that are scored by them, and rewards."""
+        return of_game(self.cells, [row.player for row in self.rows], self.partners)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -139,6 +130,7 @@ class GameReport:
             "episodes": self.plan.episodes,
             "players": [row.to_dict() for row in self.rows],
             "held_out": list(self.partners),
+            "unread": list(self.unread),
             "cells": [
                 {
                     "row": row,
@@ -146,6 +138,7 @@ class GameReport:
                     "episodes": cell.episodes,
                     "reward": cell.reward.to_dict(),
                     "wins": cell.wins and cell.wins.to_dict(),
+                    "scaled": round(cell.scaled, 6),
                 }
                 for (row, column), cell in self.cells.items()
             ],
@@ -162,6 +155,7 @@ class Report:
         games: by name, those of which something was played.
         states: how many matches are done, open, claimed and failed.
         seconds: of playing, summed over processes.
+        pairs: by (row, column), the players with each other over all games.
     """
 
     season: Season
@@ -170,6 +164,23 @@ class Report:
     games: Mapping[str, GameReport]
     states: Mapping[str, int]
     seconds: float
+    pairs: Mapping[tuple[str, str], Pair]
+
+    def matrices(self) -> list[Matrix]:
+        """Who did how well with whom over all games: wins, and scaled rewards."""
+        return of_all(self.pairs, [row.player for row in self.overall])
+
+    def notes(self) -> list[str]:
+        """What is missing, in sentences."""
+        found = []
+        for name, game in self.games.items():
+            if game.unread:
+                count = len(game.unread)
+                found.append(
+                    f"{name}: exploitability leaves out matches whose record cannot be read "
+                    f"({count}): {game.unread[0]}{'; …' if count > 1 else ''}"
+                )
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, JSON-ready."""
@@ -181,6 +192,17 @@ class Report:
             "seconds": round(self.seconds, 1),
             "interval": INTERVAL,
             "overall": [row.to_dict() for row in self.overall],
+            "pairs": [
+                {
+                    "row": row,
+                    "column": column,
+                    "games": pair.games,
+                    "episodes": pair.episodes,
+                    "wins": None if pair.wins is None else round(pair.wins, 6),
+                    "scaled": round(pair.scaled, 6),
+                }
+                for (row, column), pair in self.pairs.items()
+            ],
             "games": {name: game.to_dict() for name, game in self.games.items()},
         }
 
@@ -192,8 +214,12 @@ class Report:
         console = Console()
         if not console.is_terminal:
             console = Console(width=160)
-        parts = [(OVERALL, self.overall), *((n, g.rows) for n, g in self.games.items())]
-        for title, rows in parts:
+        parts = [
+            (OVERALL, self.overall, self.matrices()),
+            # The matrix that the game is scored by; the page and the files have the other one.
+            *((name, game.rows, game.matrices()[:1]) for name, game in self.games.items()),
+        ]
+        for title, rows, matrices in parts:
             chosen = columns_of(rows, self.season.currency, title == OVERALL)
             table = Table(title=title, title_justify="left")
             for column in chosen:
@@ -203,8 +229,17 @@ class Report:
             for row in rows:
                 table.add_row(*(column.text(row) for column in chosen))
             console.print(table)
-        if all(one.weng_lin is None or math.isnan(one.weng_lin.value) for one in self.overall):
+            for matrix in matrices:
+                # Not the title of its table, which would be as narrow as that.
+                heading = f"{title}, row with column: {matrix.title}"
+                console.print(heading, markup=False, highlight=False, soft_wrap=True)
+                for block in matrix.blocks(max(1, (console.width - 24) // 12)):
+                    console.print(_matrix_table(block))
+        rated = [one for one in self.overall if _known(one.bradley_terry)]
+        if rated and not any(_known(one.weng_lin) for one in rated):
             console.print('openskill\'s ratings: pip install "manyhands[arena]"', markup=False)
+        for note in self.notes():
+            console.print(note, markup=False, highlight=False)
         console.print(
             f"{INTERVAL}; ratings with 95% intervals. {_counted(self.states)}",
             markup=False,
@@ -212,7 +247,8 @@ class Report:
         )
 
     def to_csv(self) -> dict[str, str]:
-        """The texts of `players.csv`, a line for each player and game, and `cells.csv`."""
+        """The texts of `players.csv`, a line for each player and game, and `cells.csv`, a line for
+        each row, column and game."""
         players = [
             {"game": title, **_flat(row.to_dict())}
             for title, rows in [
@@ -226,7 +262,28 @@ class Report:
             for name, game in self.games.items()
             for cell in game.to_dict()["cells"]
         ]
+        cells += [
+            {"game": OVERALL, **_flat({**pair, "wins": {"mean": pair["wins"]}})}
+            for pair in self.to_dict()["pairs"]
+        ]
         return {"players.csv": _csv(players), "cells.csv": _csv(cells)}
+
+
+def _known(rating: Rating | None) -> bool:
+    return rating is not None and not math.isnan(rating.value)
+
+
+def _matrix_table(matrix: Matrix) -> Any:
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("")
+    for column in matrix.columns:
+        table.add_column(column, justify="right", overflow="fold")
+    for row in matrix.rows:
+        entries = [matrix.entries.get((row, column)) for column in matrix.columns]
+        table.add_row(row, *("" if one is None else f"{one.value:.3g}" for one in entries))
+    return table
 
 
 def _counted(states: Mapping[str, int]) -> str:
@@ -378,7 +435,8 @@ def report(folder: str | os.PathLike[str], season: Season | None = None) -> Repo
                 games[name] = found
         seconds = store.spent()[""][2]
         overall = _overall(season, games, store)
-        return Report(season, Path(folder), overall, games, store.states(), seconds)
+        pairs = over_all([game.cells for game in games.values()])
+        return Report(season, Path(folder), overall, games, store.states(), seconds, pairs)
 
 
 def _played(store: Store, plan: GamePlan, known: Sequence[str]) -> list[_Episode]:
@@ -446,7 +504,9 @@ def _game(season: Season, plan: GamePlan, store: Store) -> GameReport | None:
     strength = bradley_terry_with_intervals(Results.of(everybody, compared), seed=season.seed)
     skill = _skills(everybody, compared)
     spent, beliefs = _spent(store, plan.name), _beliefs(store, plan.name)
-    exact = exploitabilities(plan.env, [(id, seats) for id, _, seats, *_ in played], store)
+    matches = [(id, seats) for id, _, seats, *_ in played]
+    exact, unread = exploitabilities(plan.env, matches, store)
+    cells = scaled(cells)
     found = []
     for name in rows:
         own = rewards[name]
@@ -488,18 +548,24 @@ def _game(season: Season, plan: GamePlan, store: Store) -> GameReport | None:
     scores = [one.score.mean for one in found if one.score is not None]
     low, high = min(scores, default=0.0), max(scores, default=0.0)
 
-    def scaled(one: Row) -> float:
+    def placed(one: Row) -> float:
         mean = one.score.mean if one.score is not None else math.nan
         if wins:
             return mean
         return (mean - low) / (high - low) if high > low else 0.5
 
-    found = [dataclasses.replace(one, scaled=scaled(one)) for one in found]
+    found = [dataclasses.replace(one, scaled=placed(one)) for one in found]
     found.sort(key=lambda one: -(one.scaled or 0.0))
     order = [one.player for one in found]
     columns = [name for name in (*order, *partners) if any(b == name for _, b in cells)]
     return GameReport(
-        plan, described(plan.env), tuple(found), tuple(columns), cells, tuple(partners)
+        plan,
+        described(plan.env),
+        tuple(found),
+        tuple(columns),
+        cells,
+        tuple(partners),
+        tuple(unread),
     )
 
 
