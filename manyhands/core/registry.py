@@ -290,6 +290,9 @@ UPKEEP = frozenset(
 )
 
 
+_OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 class SeatConfigError(SeatError, ConfigError):
     """A seat that does not exist, or cannot be set up with the options that it was given."""
 
@@ -347,16 +350,21 @@ def seat(name: str, env: Env[Any], **options: Any) -> Any:
         raise SeatError(
             f'the seat {name!r} needs the package {error.name!r}: pip install "manyhands[{extra}]"'
         ) from error
+    signature = inspect.signature(factory)
     try:
-        inspect.signature(factory).bind(env, **options)
+        signature.bind(env, **options)
     except TypeError:
         # Only the names: a value may be a secret key.
-        theirs = [key for key in list(inspect.signature(factory).parameters)[1:] if key != "kwargs"]
+        named = [p for p in list(signature.parameters.values())[1:] if p.kind not in _OPEN]
+        theirs = [p.name for p in named]
         wrong = [key for key in options if key not in theirs]
+        missing = [p.name for p in named if p.default is p.empty and p.name not in options]
+        given = (("with", wrong), ("without", missing))
+        what = " and ".join(f"{word} {', '.join(keys)}" for word, keys in given if keys)
         near = nearest(wrong[0], theirs) if wrong else ""
         raise SeatConfigError(
-            f"the seat {name!r} cannot be set up with {', '.join(wrong or options) or 'no options'}"
-            f";{near} its options are {', '.join(theirs) or 'none'}"
+            f"the seat {name!r} cannot be set up {what};{near} its options are "
+            f"{', '.join(theirs) or 'none'}"
         ) from None
     return factory(env, **options)
 

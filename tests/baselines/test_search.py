@@ -120,18 +120,50 @@ def test_answers_depend_on_the_episode_alone_and_are_recorded(tmp_path):
         ("kuhn_poker", {}, "peek=true"),
         ("craftworld", {}, "peek=true"),
         ("tic_tac_toe", {"value": "solver"}, "solver"),
-        ("tic_tac_toe", {"partners": "solver", "value": "random"}, None),
+        ("tic_tac_toe", {"partners": "solver"}, "solver"),
+        ("tic_tac_toe", {"partners": "nope"}, "no seat is called 'nope'"),
+        ("tic_tac_toe", {"partners": 5}, "5 cannot play"),
+        ("tic_tac_toe", {"value": "nope"}, "no seat is called 'nope'"),
+        ("tic_tac_toe", {"prior": "perfect"}, "from Python; given 'perfect'"),
     ],
 )
 def test_what_it_may_not_or_cannot_search_is_refused(env, options, message):
     env = manyhands.make(env)
-    if message is None:
-        search = Search(env, 1, **options)
-        with pytest.raises(SeatError, match="solver"):
-            search.search([WIN], [0], [0])
-        return
     with pytest.raises(SeatError, match=message):
         Search(env, 1, **options)
+
+
+def test_discounts_are_at_most_1():
+    for discount in (2, -0.1):
+        with pytest.raises(ConfigError, match=f"discount .* from 0 to 1, given {discount}"):
+            Search(BOARD, discount=discount)
+    with pytest.raises(ConfigError, match="discount"):
+        manyhands.seat("search:discount=2", BOARD)
+    with pytest.raises(ConfigError, match="discount"):
+        tree(BOARD, WIN, 1, discount=2)
+
+
+def test_functions_of_other_shapes_are_refused_when_the_seat_is_made():
+    def zeros(*shape):
+        return lambda env, states: np.zeros(shape + states.turn.shape, np.float32)
+
+    seat = manyhands.seat("search", BOARD, value=zeros(2), prior=zeros(2, 9))
+    assert isinstance(seat, Search)
+    turned = lambda env, states: np.zeros((states.turn.shape[0], 2), np.float32)  # noqa: E731
+    for name, function, given in (
+        ("value", zeros(), r"\(12,\)"),
+        ("value", zeros(1), r"\(1, 12\)"),
+        ("value", turned, r"\(12, 2\)"),
+        ("prior", zeros(9), r"\(9, 12\)"),
+    ):
+        with pytest.raises(SeatError, match=rf"{name}.*\(2, .*12\).*given {given}"):
+            Search(BOARD, **{name: function})
+    with pytest.raises(SeatError, match=r"value.*failed.*ZeroDivisionError"):
+        Search(BOARD, value=lambda env, states: 1 / 0)
+    with pytest.raises(SeatError, match=r"value.*failed.*ValueError.*many"):
+        Search(BOARD, value=lambda env, states: "many")
+    with pytest.raises(SeatError, match="value"):  # of trees, too
+        tree(BOARD, WIN, 1, value=zeros())
 
 
 def test_other_refusals():
@@ -140,8 +172,7 @@ def test_other_refusals():
     with pytest.raises(SeatError, match="exact"):
         Search(manyhands.make("volleyball"))
     with pytest.raises(SeatError, match="Discrete"):
-        chat = manyhands.make("chat", env=BOARD)
-        Search(chat, 1, peek=True).search([chat.begin(WIN)], [0], [0])
+        Search(manyhands.make("chat", env=BOARD), peek=True)
     with pytest.raises(SeatError, match="states"):
         Search(BOARD, 1).act([])
 

@@ -59,6 +59,10 @@ def test_seats_within_seats_are_in_parentheses():
     assert (result.rewards <= 0).all()
     with pytest.raises(SeatConfigError, match="1 parentheses"):
         seat("relay:first=(random,then=perfect", BOARD)
+    with pytest.raises(SeatConfigError, match="without then; its options are first, then, after"):
+        seat("relay:first=random,after=2", BOARD)
+    with pytest.raises(SeatConfigError, match='with att and without then; did you mean "at"'):
+        seat("relay:first=random,att=place", BOARD)
     with pytest.raises(SeatError, match="after=STEP"):
         seat("relay:first=random,then=perfect", BOARD)
     with pytest.raises(SeatError, match="env="):

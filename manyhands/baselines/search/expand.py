@@ -25,6 +25,7 @@ from manyhands.core.env import (
     Env,
     SeatError,
     agent_key,
+    episode_key,
     is_device_policy,
     shorten,
     wrap_key,
@@ -102,15 +103,12 @@ class Expander:
         prior: Prior | None = None,
         block: int = 16,
     ):
-        if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-            raise SeatError(
-                f"search needs Discrete actions; {env!r} has {env.action_space}: wrap it in "
-                "skills, or search without the channel"
-            )
+        check_discrete(env)
+        check_hooks(env, value, prior)
         self.env, self.partners, self.prior = env, dict(partners or {}), prior
         self.block = block
-        self.first = int(env.action_space.start)
-        self.num_actions = int(env.action_space.n)
+        self.first = int(env.action_space.start)  # type: ignore[attr-defined]
+        self.num_actions = int(env.action_space.n)  # type: ignore[attr-defined]
         self._states = state_packing(env).whole
         self._start = {
             i: jax.tree_util.tree_map(np.asarray, policy.init(env, i))
@@ -329,6 +327,49 @@ def expander(
 @functools.lru_cache(maxsize=32)
 def _shared(env: Env, partners: Any, value: Any, prior: Any, block: int) -> Expander:
     return Expander(env, dict(partners), value, prior, block)
+
+
+def check_discrete(env: Env) -> None:
+    """Raises a `SeatError` where actions are no `Discrete` ones."""
+    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+        raise SeatError(
+            f"search needs Discrete actions; {env!r} has {env.action_space}: wrap it in skills, or "
+            "search without the channel"
+        )
+
+
+def check_hooks(env: Env, value: Any, prior: Any) -> None:
+    """Trace functions of states, without running them, and check the shapes that they give.
+
+    Raises:
+        SeatError: another shape or no numbers, or a function failed.
+    """
+    n, actions = env.num_agents, int(env.action_space.n)  # type: ignore[attr-defined]
+    size = n + actions + 1  # of the batch: unlike all other axes, so that an exchange is seen
+    for name, hook, axes, shape in (
+        ("value", value, "[N, B]", (n, size)),
+        ("prior", prior, "[N, A, B]", (n, actions, size)),
+    ):
+        if hook is None or isinstance(hook, Playouts):
+            continue
+        states = jax.tree_util.tree_map(
+            lambda leaf: jax.ShapeDtypeStruct((*leaf.shape, size), leaf.dtype),
+            jax.eval_shape(env.reset, episode_key(0)),
+        )
+        try:
+            given = jax.eval_shape(
+                lambda states, hook=hook: jnp.asarray(hook(env, states), jnp.float32), states
+            ).shape
+        except Exception as error:
+            raise SeatError(
+                f"{name}(env, states) failed on a batch of {size} states: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if given != shape:
+            raise SeatError(
+                f"{name}(env, states) gives f32{axes}: {shape} for {n} agents and a batch of "
+                f"{size} states (the batch axis last), given {given}"
+            )
 
 
 def device_seat(env: Env, name: Any) -> Any:

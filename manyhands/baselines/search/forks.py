@@ -138,7 +138,7 @@ def tree(
             "team": the action with the best mean of all agents' values; "mean": the mean of all
             actions. The keys are averaged. None: "best" where one agent acts at a time or `agent`
             is given, else "team".
-        discount: of a step.
+        discount: of a step, from 0 to 1.
 
     Raises:
         ConfigError: an option is wrong; "best" was asked for where several act at once.
@@ -147,7 +147,7 @@ def tree(
     depth = whole("depth", depth, 1)
     chances = whole("chances", chances, 1)
     max_nodes = whole("max_nodes", max_nodes, 1)
-    discount = number("discount", discount, 0)
+    discount = number("discount", discount, 0, 1)
     if backup is not None:
         one_of("backup", backup, BACKUPS)
     if isinstance(state, (bytes, bytearray, memoryview)):

@@ -28,6 +28,8 @@ from manyhands.baselines.search.expand import (
     Playouts,
     Prior,
     Value,
+    check_discrete,
+    check_hooks,
     device_seat,
     expander,
 )
@@ -84,13 +86,14 @@ class Search:
             where several act at once, `Env.default_policy`.
         chances: how many outcomes an edge may have. None: 1 where steps take nothing from their key
             and no partner is modelled, else 4.
-        discount: of a step.
+        discount: of a step, from 0 to 1.
         temperature: 0 takes the action with most visits; else actions are drawn in proportion to
             visits ** (1 / temperature).
         peek: allow games in which the state holds what the agent may not know.
 
     Raises:
-        SeatError: the environment cannot be searched, or hides something and `peek` is false.
+        SeatError: the environment cannot be searched, or hides something and `peek` is false; a
+            player cannot play inside a search; `value` or `prior` gives another shape.
 
     Its answers have in `Reply.info`: `policy`, the probabilities that it acted by (over the legal
     actions), and `search`: the simulations, the value of the state, and visits and values of the
@@ -123,8 +126,9 @@ class Search:
                 f"in {shorten(env)} a state may hold what its agents cannot know, and a search "
                 "sees the whole state: that is cheating; peek=true allows it"
             )
+        check_discrete(env)
         self.env, self.simulations = env, whole("simulations", simulations, 1)
-        self.c, self.discount = number("c", c, 0), number("discount", discount, 0)
+        self.c, self.discount = number("c", c, 0), number("discount", discount, 0, 1)
         self.temperature = number("temperature", temperature, 0)
         rollouts, horizon = whole("rollouts", rollouts, 1), whole("horizon", horizon, 1)
         hook: Any = value
@@ -133,9 +137,13 @@ class Search:
             hook = Playouts(value, rollouts, horizon, self.discount)
         elif not callable(value):
             raise SeatError(f"value is a device seat or a function of states, given {value!r}")
+        if prior is not None and not callable(prior):
+            raise SeatError(f"prior is a function of states, from Python; given {prior!r}")
+        check_hooks(env, hook, prior)
+        if partners is not None:
+            partners = device_seat(env, partners)
         self.name = f"search:simulations={self.simulations}"
-        self._hook, self._prior, self._partners = hook, prior, partners
-        self._model = partners
+        self._hook, self._prior, self._model = hook, prior, partners
         self._chances = None if chances is None else whole("chances", chances, 1)
         self._draws = draws_from_key(env)
         self._expanders: dict[int | None, Expander] = {}
@@ -397,10 +405,11 @@ def search(
     env: Env,
     simulations: int = 100,
     c: float = 0.5,
-    value: str = "random",
+    value: str | Value = "random",
     rollouts: int = 4,
     horizon: int = 100,
-    partners: str = "",
+    prior: Prior | None = None,
+    partners: Any = "",
     chances: int | None = None,
     discount: float = 1.0,
     temperature: float = 0.0,
@@ -414,8 +423,8 @@ def search(
         value,
         rollouts,
         horizon,
-        None,
-        partners or None,
+        prior,
+        None if partners == "" else partners,
         chances,
         discount,
         temperature,
