@@ -6,7 +6,7 @@ import re
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s,]*", re.I)
 _OPTION = re.compile(
-    r"(?<![\w.-])([\w.-]{0,40}(?:key(?![a-z])|keys\b|token(?!s)|passw|passphrase|secret|credential|authorization)"
+    r"(?<![\w.-])([\w.-]{0,40}(?:key(?![a-z])|keys\b|token(?!s|_(?:budget|limit|count))|passw|passphrase|secret|credential|authorization)"
     r"[\w.-]*\s*=)[^,]*",
     re.I,
 )

@@ -180,6 +180,17 @@ def test_secrets_are_refused_and_not_repeated(given):
     assert "sk-hidden" not in str(caught.value) and "API_KEY" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "seat", ["language:model=m,{}", "relay:first=(language:{}),then=random,after=1"]
+)
+def test_a_budget_of_tokens_is_no_secret(seat):
+    for option in ("token_budget=5", "max_tokens=5", "token_limit=5"):
+        given = f'"{seat.format(option)}"'
+        season = read_season(TINY.replace('"arena-first"', given))
+    with pytest.raises(SeatError, match=r"with token_limit;.*max_tokens"):
+        season.check_seats(["tic_tac_toe"])
+
+
 def test_secrets_come_from_the_environment(monkeypatch):
     given = '{ seat = "language", options = { model = "m" }, secrets = { api_key = "A_KEY" } }'
     season = read_season(TINY.replace('"arena-first"', given))
@@ -702,6 +713,20 @@ def test_games_that_are_scored_by_reward_have_self_play_and_held_out_columns(tmp
     assert first.with_others.mean == game.cells["first", "any"].reward.mean
     assert first.with_held_out.mean == game.cells["first", "last"].reward.mean
     assert first.bradley_terry is None and sorted(r.scaled for r in game.rows) == [0.0, 1.0]
+
+
+def test_one_player_plays_with_itself_in_games_that_are_scored_by_reward(tmp_path):
+    text = '[players]\nme = "arena-anything"\n[games.kitchen]\nepisodes = 1\nmax_steps = 5\n'
+    assert run_season(read_season(text), tmp_path / "store").done == 1
+    game = report(tmp_path / "store").games["kitchen"]
+    assert list(game.cells) == [("me", "me")] and game.rows[0].score == game.rows[0].with_itself
+    page(report(tmp_path / "store"))
+    for refused, said in (
+        (text + "self_play = false\n", "two players or more, given me"),
+        (text.replace("kitchen", "tic_tac_toe") + "self_play = true\n", "nothing against itself"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            read_season(refused)
 
 
 def test_exploitability_pools_the_matches_of_a_player(tmp_path):

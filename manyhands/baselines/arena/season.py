@@ -492,12 +492,16 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
     if "rounds" in given and pairing != "swiss":
         raise ConfigError(f'{where}.rounds belongs to pairing = "swiss"')
     rows = [one for one in own if one not in pool and not players[one].held_out]
-    if len(rows) + len(own) < (2 if alone else 3):  # one row will do, where it has a column
+    with_itself = pairing == "round_robin" and score == "reward" and not against
+    self_play = boolean(f"{where}.self_play", given.get("self_play", with_itself))
+    # One row will do, where it has a column: another player's, or with self-play its own.
+    enough = 2 if alone or (self_play and score == "reward") else 3
+    if len(rows) + len(own) < enough:
         shown = names_of(own) if own else "none"
-        raise ConfigError(f"{where} needs two players or more, given {shown}")
+        why = "; who is scored by wins wins nothing against itself" if self_play else ""
+        raise ConfigError(f"{where} needs two players or more, given {shown}{why}")
     if not rows:
         raise ConfigError(f"{where}: all its players are held out or in the pool; nobody is rated")
-    with_itself = pairing == "round_robin" and score == "reward" and not against
     limit = given.get("allow_illegal")
     steps = given.get("max_steps")
     episodes = whole(f"{where}.episodes", given.get("episodes", 20), 1)
@@ -520,7 +524,7 @@ def _game(name: str, given: dict[str, Any], players: dict[str, Player], seed: in
         rounds=whole(f"{where}.rounds", given.get("rounds", 5), 1),
         episodes=episodes,
         duplicate=boolean(f"{where}.duplicate", given.get("duplicate", True)),
-        self_play=boolean(f"{where}.self_play", given.get("self_play", with_itself)),
+        self_play=self_play,
         score=score,
         seed=whole(f"{where}.seed", given.get("seed", seed), 0),
         block=block,
