@@ -134,6 +134,13 @@ def test_exports(capsys, record, tmp_path):
     assert [message["role"] for message in talk["messages"][:3]] == ["system", "user", "assistant"]
     with np.load(tmp_path / "arrays.npz") as arrays:
         assert arrays["observations"].shape == (24, 2, 26, 4, 5)
+    for form in ("chat", "arrays", "errors"):
+        gap = ("--format", form, "--gap", "0")
+        status, _, err = run(capsys, "export", record, tmp_path / "gap", *gap)
+        assert status == 2 and form in err and "--format pairs" in err
+    assert not (tmp_path / "gap").exists()
+    pairs = ("--format", "pairs", "--gap", "0.5")
+    assert run(capsys, "export", record, tmp_path / "pairs.jsonl", *pairs)[0] == 0
     status, _, err = run(capsys, "export", record, tmp_path / "film.avi")
     assert status == 2 and "--format" in err
     panel = ["--panel", "--agent", "chef_1", "--size", "640x300", "--episode", "1"]

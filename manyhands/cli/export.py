@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
         "(drones), map or the name of an agent to follow (craftworld)",
     )
     parser.add_argument(
-        "--gap", type=float, default=0.0, help="least difference of the returns of a pair"
+        "--gap", type=float, help="least difference of the returns of a pair (default 0)"
     )
     parser.add_argument("--size", type=_size, default=None, metavar="WIDTHxHEIGHT")
 
@@ -58,13 +58,19 @@ def run(options: argparse.Namespace) -> int:
             f"what to write cannot be told from {options.out}; pass --format, one of "
             f"{', '.join(_SHIPPED)}"
         )
+    if options.gap is not None and form != "pairs":
+        raise ConfigError(
+            f"--gap={options.gap:g} is the least difference of pairs, and {options.out} would be "
+            f"written as {form}; leave it out, or add --format pairs"
+        )
     check_out(options.file, options.out)
     if form in ("chat", "arrays"):
         count = (export_chat if form == "chat" else export_arrays)(options.file, options.out)
         print(f"wrote {options.out}: {count} {'conversations' if form == 'chat' else 'steps'}")
         return 0
     if form == "pairs":
-        print(f"wrote {options.out}: {export_pairs(options.file, options.out, options.gap)} pairs")
+        count = export_pairs(options.file, options.out, options.gap or 0.0)
+        print(f"wrote {options.out}: {count} pairs")
         return 0
     if form == "errors":
         from manyhands.baselines.evaluation.errors import export_errors
