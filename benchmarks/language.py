@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -262,7 +263,7 @@ def main() -> None:
     save(
         out,
         benchmark="language",
-        command=" ".join(["python", "benchmarks/language.py", *sys.argv[1:]]),
+        command=shlex.join(["python", "benchmarks/language.py", *sys.argv[1:]]),
         against=args.against,
         episodes=args.episodes,
         latency=args.latency,

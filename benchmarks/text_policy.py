@@ -26,7 +26,6 @@ import platform
 import re
 import shlex
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +151,6 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     if finished.exists():
         return dict(json.loads(finished.read_text()))
     found: dict[str, Any] = {"seed": seed, "baseline": baseline}
-    began = time.process_time()
     start = None
     if options.one_clone:
         first = seed if options.clone_seed is None else options.clone_seed
@@ -170,7 +168,8 @@ def experiment(options: argparse.Namespace, seed: int, baseline: str) -> dict[st
     history = json.loads((out / "curve.json").read_text())
     lines = [line for line in history if "update" in line]
     found |= {
-        "cpu_seconds": round(time.process_time() - began, 1),
+        # Of training, over all processes that it took; a clone that others begin with is its own.
+        "cpu_seconds": card["cpu_seconds"],
         "seconds": card["seconds"],
         "parameters": count(model),
         "tokens": model.tokenizer.size,
@@ -388,19 +387,17 @@ def written(data: Any) -> str:
 def joined(data: dict[str, Any], run: dict[str, Any], path: Path) -> dict[str, Any]:
     """Results with one more run, and with those of other commands with the same settings, which
     may have been written in the meantime."""
-    new = run["seed"], run["baseline"]
-    found = [*(own for own in data["runs"] if (own["seed"], own["baseline"]) != new), run]
+    runs = {(own["seed"], own["baseline"]): own for own in [*data["runs"], run]}  # the newest stays
     there = json.loads(path.read_text()) if path.exists() else {}
     # What a file does not name was the default then.
     settings = dataclasses.asdict(TextConfig()) | there.get("settings", {})
     if there and settings == data["settings"]:
-        known = {(own["seed"], own["baseline"]) for own in found}
-        others = [own for own in there["runs"] if (own["seed"], own["baseline"]) not in known]
+        others = {(own["seed"], own["baseline"]): own for own in there["runs"]}
         commands = {*there.get("other_commands", ()), there["command"]} - {data["command"]}
-        if others:
-            found = sorted([*others, *found], key=lambda own: own["seed"])
+        if others.keys() - runs.keys():
+            runs = dict(sorted((others | runs).items(), key=lambda own: own[0][0]))
             data = data | {"other_commands": sorted(commands)}
-    return data | {"runs": found}
+    return data | {"runs": list(runs.values())}
 
 
 def say(line: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from manyhands.baselines.learners.speed import LOADS, Course, movers
 from manyhands.core.registry import make
 
 ROOT = Path(__file__).parents[1]
+RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 
 
 def run(*arguments, **environment):
@@ -327,3 +330,58 @@ def test_hcsp_teams_of_all_kinds_fly_in_one_game():
     flown = jax.jit(lambda a: rotor_commands(setup, inner.params, inner, a))(numbers.reshape(6, 4))
     np.testing.assert_allclose(done[:3], flown[:3], atol=1e-5)
     np.testing.assert_allclose(done[3:], moves[3:] + game.reach * numbers.reshape(6, 4)[3:])
+
+
+def commands_of(data):
+    """The commands in a result file, wherever they stand."""
+    if isinstance(data, list):
+        return [command for one in data for command in commands_of(one)]
+    if not isinstance(data, dict):
+        return []
+    own = [data["command"]] if "command" in data else []
+    inner = [one for key, one in data.items() if key != "settings"]  # those are options
+    return [*own, *data.get("other_commands", []), *commands_of(inner)]
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
+def test_a_shell_reads_recorded_commands_as_they_were(path):
+    for command in commands_of(json.loads(path.read_text())):
+        if command.endswith(", from Python"):
+            continue
+        words = shlex.split(command)
+        assert shlex.join(words) == command  # nothing but words: no unquoted `;` or `(`
+        assert words[0] in ("python", "manyhands", "make")
+        if words[0] == "python":
+            assert (ROOT / words[1]).is_file()
+
+
+def test_runs_of_the_text_policy_replace_those_of_the_same_seed_and_baseline(tmp_path):
+    text_policy = load("text_policy")
+    settings = {field.name: field.default for field in fields(text_policy.TextConfig)}
+    path = tmp_path / "results.json"
+
+    def write(command, *runs):
+        data = {"runs": [], "command": command, "settings": settings}
+        for seed, baseline, value in runs:
+            run = {"seed": seed, "baseline": baseline, "value": value}
+            data = text_policy.joined(data, run, path)
+            path.write_text(json.dumps(data))
+        found = json.loads(path.read_text())
+        return [(run["seed"], run["baseline"], run["value"]) for run in found["runs"]], found
+
+    first, _ = write("one", (0, "role", 1), (1, "role", 2), (0, "role", 3))
+    assert first == [(0, "role", 3), (1, "role", 2)]
+    there = json.loads(path.read_text())
+    there["runs"].append(there["runs"][0])  # as files were once written
+    path.write_text(json.dumps(there))
+    second, found = write("two", (0, "none", 4), (1, "role", 5))
+    assert sorted(second) == [(0, "none", 4), (0, "role", 3), (1, "role", 5)]
+    assert found["other_commands"] == ["one"] and found["command"] == "two"
+
+
+def test_no_result_file_of_the_text_policy_holds_a_run_twice():
+    for path in RESULTS:
+        if path.name.startswith("text-policy-"):
+            runs = json.loads(path.read_text())["runs"]
+            names = [(run["seed"], run["baseline"]) for run in runs if "seed" in run]
+            assert len(names) == len(set(names)), path.name

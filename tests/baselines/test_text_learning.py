@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import re
+import time
 from collections import Counter
 from types import SimpleNamespace
 
@@ -30,6 +31,7 @@ from manyhands.baselines.learners.text_lessons import demonstrate, lineups_of, t
 from manyhands.baselines.learners.text_network import TextNetwork
 from manyhands.baselines.learners.text_pairs import paired
 from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, train_tokenizer
+from manyhands.baselines.players import network
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
 from manyhands.core.spelling import Speller, listed
@@ -607,8 +609,15 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(kuhn, run, tmp_path):
         text(kuhn, TINY, tmp_path)
     with pytest.raises(TrainingError, match="settings"):
         text(kuhn, TextConfig(**{**vars(TINY), "kl": 0.5}), tmp_path, resume=True)
+    metadata = network.read_tensors(tmp_path / "checkpoint.safetensors")[1]
+    before = json.loads(metadata["about"])["spent"]  # (wall-clock, CPU) seconds
+    assert min(before) > 0
+    wall, cpu = time.monotonic(), time.process_time()
     resumed = grow(kuhn, "text", TINY, tmp_path, 0, resume=True)
     assert resumed["updates"] == card["updates"] == 3
+    spans = time.monotonic() - wall, time.process_time() - cpu
+    for name, earlier, span in zip(("seconds", "cpu_seconds"), before, spans, strict=True):
+        assert earlier < resumed[name] <= earlier + span + 0.1  # added up
     name = "policy-0.safetensors"
     assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
     assert "text" in ALGORITHMS

@@ -284,6 +284,12 @@ class TextLearner:
         self._state: Any = None
         self._sets: dict[int, Any] = {}
         self._clones: dict[tuple[Question, tuple[int, ...]], np.ndarray] = {}
+        self._earlier, self._began = (0.0, 0.0), (time.monotonic(), time.process_time())
+
+    def spent(self) -> tuple[float, float]:
+        """(wall-clock, CPU) seconds of the run, with those before it was resumed."""
+        (wall, cpu), (began, own) = self._earlier, self._began
+        return wall + time.monotonic() - began, cpu + time.process_time() - own
 
     # ---- cloning ------------------------------------------------------------------------------
 
@@ -677,6 +683,7 @@ class TextLearner:
             "seed": self.seed,
             "update": self.update,
             "cloned": self.cloned,
+            "spent": self.spent(),
             "history": self.history,
             "means": self.means,
             "snapshots": self.snapshots,
@@ -758,6 +765,8 @@ class TextLearner:
         self._state, self._reference = tree["state"], tree["reference"] or None
         self._mean = tree["mean"] or None
         self.update, self.cloned = int(about["update"]), int(about["cloned"])
+        if not clone:  # checkpoints did not always tell
+            self._earlier = tuple(about.get("spent", self._earlier))
         self.history, self.means = about["history"], about["means"]
         self.snapshots, self.relabelled = about["snapshots"], about["relabelled"]
         self._added = [Demonstration(*row) for row in about["added"]]
@@ -840,7 +849,7 @@ def text(
         learner.prepare()
         count = sum(np.size(leaf) for leaf in jax.tree_util.tree_leaves(learner.model.params))
         log(f"{count:,} parameters, {learner.model.tokenizer.size} tokens")
-    began = last = time.monotonic()
+    last = time.monotonic()
 
     def tick() -> None:
         nonlocal last
@@ -862,12 +871,14 @@ def text(
         learner.save(kept)
         raise
     learner.save(kept)
+    seconds, cpu = learner.spent()
     card = {
         "games": [env.spec() for env in envs],
         "algorithm": "text",
         "settings": dataclasses.asdict(config),
         "seed": seed,
-        "seconds": round(time.monotonic() - began, 1),
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(cpu, 1),
         "cloned": learner.cloned,
         "updates": learner.update,
         "last": learner.history[-1] if learner.history else {},
