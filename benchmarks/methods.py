@@ -9,6 +9,7 @@ over episodes.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import tempfile
 import threading
@@ -22,9 +23,11 @@ from common import RESULTS, machine, save
 
 import manyhands
 from manyhands.baselines.evaluation.errors import first_errors
+from manyhands.baselines.evaluation.probing import LinearProbe, hidden
 from manyhands.baselines.search import tree
 from manyhands.core.coach import Coach
 from manyhands.core.export import export_pairs
+from manyhands.core.probes import Probes
 
 
 def estimate(values: Any) -> dict[str, float]:
@@ -110,6 +113,25 @@ def coach(episodes: int, seed: int) -> dict[str, Any]:
             "losses": int((result.rewards[:, 0] < 0).sum()),
         }
     return {"game": "tic_tac_toe against perfect", "episodes": episodes, **found}
+
+
+def probing(learn: int, answer: int, seed: int) -> dict[str, Any]:
+    """What the network `ippo` of small chores knows, by linear maps of two of its layers."""
+    home = manyhands.make("home", task="chore_small", observation="features")
+    policy = manyhands.seat("ippo", home)
+    options: dict[str, Any] = {"most": 6, "kinds": ["doors", "objects"]}
+    found: dict[str, Any] = {}
+    for name, probe in (
+        ("observation", LinearProbe()),
+        ("last hidden layer", LinearProbe(hidden(policy, home))),
+    ):
+        probe.fit(home, policy, learn, seed + 1, **options)
+        probes = Probes(probe, **options)
+        manyhands.play(home, policy, answer, seed + 2, probes=probes, progress=False)
+        scores = {kind: one for kind, one in probes.scores().items() if kind}
+        found[name] = {kind: dataclasses.asdict(one) for kind, one in scores.items()}
+    game = "home, chore_small, the network ippo"
+    return {"game": game, "episodes to learn": learn, "episodes to answer": answer, **found}
 
 
 def relay(episodes: int, seed: int) -> dict[str, Any]:
@@ -256,6 +278,7 @@ def main() -> None:
     examples = {
         "retries": lambda: retries(options.episodes, options.seed),
         "coach": lambda: coach(options.episodes, options.seed),
+        "probing": lambda: {"machine": began, **probing(80, 30, options.seed)},
         "relay": lambda: relay(options.episodes, options.seed),
         "dispatch": lambda: {"machine": began, **dispatch(4, 20)},
         "forks": forks,
