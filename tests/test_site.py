@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,21 @@ def shipped() -> list[str]:
 
 def test_the_leaderboard_is_that_of_the_season():
     assert leaderboard.PAGE.read_text() == leaderboard.page()
+
+
+def test_seats_that_the_season_leaves_out_are_named():
+    # In a process of its own: other tests register seats.
+    code = "from manyhands.core.registry import registered_seats; print(*registered_seats())"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    season = tomllib.loads((ROOT / "benchmarks" / "seasons" / "first.toml").read_text())
+    seats = [one if isinstance(one, str) else one["seat"] for one in season["players"].values()]
+    playing = {seat.partition(":")[0] for seat in seats}
+    for game in json.loads(leaderboard.SEASON.read_text())["games"].values():
+        playing |= {name.removeprefix("held_out.") for name in game["held_out"]}
+    nobody = {"bot", "human", "language", "local", "policy", "relay", "terminal"}
+    assert set(found.stdout.split()) - playing - nobody == set(leaderboard.LEFT_OUT)
+    page = (ROOT / "docs" / "arena.md").read_text()
+    assert all(f"`{seat}`" in page for seat in leaderboard.LEFT_OUT)
 
 
 @pytest.mark.parametrize("guide", notebooks.GUIDES)

@@ -12,11 +12,16 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 SEASON = ROOT / "benchmarks" / "results" / "arena-first.json"
 PAGE = ROOT / "docs" / "leaderboard.md"
+# Seats that the season leaves out, besides people, other seats and what needs a model or a file.
+LEFT_OUT = (
+    *("decisive", "follower", "hsp", "instructor", "leader", "random_skills", "search"),
+    *("self_play_pool", "spiker"),
+)
 
 HEAD = """\
 # Leaderboard
 
-The players that come with the package, in one season of the [arena](arena.md). Written by
+Players that come with the package, in one season of the [arena](arena.md). Written by
 `python docs/tools/leaderboard.py` from
 [`benchmarks/results/{file}`](../benchmarks/results/{file}); the season was played on {date}, with
 {cores} cores, by
@@ -26,8 +31,10 @@ manyhands solve leduc_holdem --iterations 1000 --out runs/leduc
 {command}
 ```
 
-It holds {part}. Intervals: {interval}. [The arena](arena.md#the-first-season) says how to read the
-figures, and how to add a player of your own.
+It holds {part}. Of the package's seats {absent}
+play in none of them. Intervals: {interval}.
+[The arena](arena.md#the-first-season) says how to read the figures, and how to add a player of your
+own.
 
 ## Overall
 
@@ -93,6 +100,7 @@ def page() -> str:
             date=season["machine"]["date"],
             cores=season["machine"]["cores"],
             part=season["note"].partition(";")[0],
+            absent=", ".join(f"`{seat}`" for seat in LEFT_OUT),
             interval=season["interval"],
         ),
         "| Player | Games | Episodes | Decisions | Scaled | Illegal |",
