@@ -26,8 +26,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
   the observation "routes"; `cec-lapses`: the same beside partners that lapse.
 - `clones`: two networks cloned from games of greedy chefs that slip, as partners.
-- `bound`: a learner for each held-out partner, with that partner alone; it begins with the network
-  of the first of `lapses`.
+- `bound`: three learners for each held-out partner, with that partner alone; they begin with the
+  networks of `mep`.
 - `others`: MAPPO, VDN and QMIX.
 - `evaluate`: points of an episode, of each policy with itself, with the other policies of its
   method, and with each held-out partner and each clone in both seats; `reader`: beside the player
@@ -151,6 +151,7 @@ OTHERS = {
 CLONED, BESIDE = "greedy:noise=0.1", ("onion_only", "plate_only")
 BESIDE_IN = {"forced_coordination": ("greedy",)}  # where one alone can serve nothing
 RECORDED, TRAINED, CLONES = 20, ("--epochs", "30"), 2  # episodes with each of these
+BEST = "best response"
 KITCHEN_COLUMNS = ("training", "held_out_kitchens")
 READERS = ("self-play", "shipped ippo", "shipped self_play_pool", "cec", "cec-lapses")
 
@@ -469,8 +470,8 @@ def command(*words: str) -> None:
 
 
 def bound(layout: str) -> None:
-    """A best response to each held-out partner, from the network of the first of `lapses` on.
-    Partners of one program learn at once."""
+    """Best responses to each held-out partner, from the networks of `mep` on. Partners of one
+    program learn at once."""
     import jax
 
     from manyhands.baselines.evaluation.matches import Lineup, split
@@ -481,14 +482,16 @@ def bound(layout: str) -> None:
 
     env, names = kitchen(layout), list(held_out(kitchen(layout)))
     policies, _ = players(env, list(held_out(env).values()))
-    first = network.load(folder(layout) / "lapses" / "policy-0.safetensors")
-    shape = {"width": first.network.width, "activation": first.network.activation}
+    files = [folder(layout) / "mep" / f"policy-{seed}.safetensors" for seed in range(SEEDS)]
+    first = [network.load(file) for file in files]
+    shape = {"width": first[0].network.width, "activation": first[0].network.activation}
     config = settings(layout, **LEARNER | BOUND | shape)
     programs: dict[Any, list[int]] = {}
     for i, policy in enumerate(policies):
         programs.setdefault(split(policy)[0], []).append(i)
     for program, chosen in programs.items():
-        if there(layout, *(f"bound-{names[i]}" for i in chosen)):
+        cases = [(i, seed) for i in chosen for seed in range(SEEDS)]
+        if there(layout, *(responses(names[i])[seed] for i, seed in cases)):
             continue
 
         def make(arrays: Any, program: Any = program) -> Any:
@@ -496,10 +499,10 @@ def bound(layout: str) -> None:
             lineup = Lineup((program,), ((0, 0),), pairing(env, config.num_envs, 1))
             return PPO(Partnered(env, lineup, (rows,)), config)
 
-        arrays = stacked([split(policies[i])[1] for i in chosen])
-        keys = jax.random.split(jax.random.key(3), len(chosen))
+        arrays = stacked([split(policies[i])[1] for i, _ in cases])
+        keys = jax.random.split(jax.random.key(3), len(cases))
         marks = np.linspace(0, config.total_steps // (config.num_envs * config.num_steps), 5)
-        start = {"actor": stacked([first.params["network"]] * len(chosen))}
+        start = {"actor": stacked([first[seed].params["network"] for _, seed in cases])}
         made, returns, _ = learn(
             make,
             arrays,
@@ -509,8 +512,14 @@ def bound(layout: str) -> None:
             mapped=bool(arrays),
             start=start,
         )
-        for k, i in enumerate(chosen):
-            keep(layout, f"bound-{names[i]}", row(made[-1], k), {"return": float(returns[-1, k])})
+        for k, (i, seed) in enumerate(cases):
+            card = {"return": float(returns[-1, k])}
+            keep(layout, responses(names[i])[seed], row(made[-1], k), card)
+
+
+def responses(partner: str) -> list[str]:
+    """The files of the best responses to a partner."""
+    return [f"bound-{partner}-{seed}" for seed in range(SEEDS)]
 
 
 # ---- measuring -----------------------------------------------------------------------------------
@@ -595,10 +604,10 @@ def evaluate(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any
     everyone = {name: p for group in methods.values() for name, p in group.items()}
     everyone |= strangers | cloned
     bounds = {}
-    for name in held_out(env):
-        if there(layout, f"bound-{name}") and not chosen:
-            bounds[f"bound {name}"] = name
-            everyone[f"bound {name}"] = load(layout, f"bound-{name}")[0]
+    for name in held_out(env) if not chosen or BEST in chosen else ():
+        if there(layout, *responses(name)):
+            bounds |= dict.fromkeys(responses(name), name)
+            everyone |= zip(responses(name), load(layout, *responses(name)), strict=True)
     whole = [method for method in methods if not chosen or method in chosen]
     pairs = [(name, name) for name in cloned]
     for method, group in methods.items():
@@ -633,8 +642,15 @@ def evaluate(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any
             found[method] = found.get(method, {}) | {"clones": beside}
         found["clones"] = {"self_play": over(cloned, lambda mine: both(mine, mine))}
     if bounds:
-        responses = {name: float(both(mine, name).mean()) for mine, name in bounds.items()}
-        found["best response"] = {"partners": responses, "held_out": np.mean([*responses.values()])}
+        points = {
+            name: [float(both(mine, name).mean()) for mine in responses(name)]
+            for name in dict.fromkeys(bounds.values())
+        }
+        found[BEST] = {
+            "partners": {name: estimate(each) for name, each in points.items()},
+            "held_out": estimate(np.mean([*points.values()], axis=0)),
+            "episodes": episodes,
+        }
     return found
 
 
