@@ -289,7 +289,8 @@ def test_every_environment_is_covered():
 
 def test_the_last_step_and_promises_are_told(case):
     env = case.env
-    assert env.event_names and len(set(env.event_names)) == len(env.event_names)
+    for names in (env.event_names, env.event_kinds):
+        assert names and len(set(names)) == len(names)
     for frame in case.frames[::5]:
         for i in np.flatnonzero(frame.acting):
             assert all(choice.action is not None for choice in env.choices(frame.state, int(i)))

@@ -121,6 +121,7 @@ class Env(Generic[State]):
         phrases: the phrasebook of a chat channel around the environment; empty for the default.
         detail: how much `describe` tells: one of `DETAILS`.
         event_names: names of the numbers of `event_codes`.
+        event_kinds: each "event" that `last_events` may tell; empty where that is not said.
         keys: keyboard key -> choice, for a person at the window; empty for automatic keys.
         cameras: names that `draw` takes as `camera`, the default first; empty for one view.
         sides: the agents of both sides in a game between two teams; None elsewhere.
@@ -151,6 +152,7 @@ class Env(Generic[State]):
     phrases: tuple[str, ...] = ()
     detail: str = "normal"
     event_names: tuple[str, ...] = ()
+    event_kinds: tuple[str, ...] = ()
     keys: Mapping[str, str] = MappingProxyType({})
     cameras: tuple[str, ...] = ()
     sides: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -532,6 +534,7 @@ class Wrapper(Env[State]):
         "phrases",
         "detail",
         "event_names",
+        "event_kinds",
         "keys",
         "cameras",
         "sides",

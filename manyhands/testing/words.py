@@ -122,6 +122,9 @@ def check_events(play: Play) -> None:
             fail(f"last_events: step {t}: JSON changes it; use Python's own values and lists")
         if not all(isinstance(event.get("event"), str) for event in events):
             fail(f"last_events: step {t}: each has an 'event', its kind; given {events}")
+        unknown = {event["event"] for event in events} - set(env.event_kinds)
+        if unknown and env.event_kinds:
+            fail(f"last_events: step {t}: {sorted(unknown)} are not in event_kinds")
         for i, name in enumerate(env.agents):
             for event in env.last_events(state, i):
                 if not any(event.items() <= true.items() for true in events):

@@ -128,6 +128,7 @@ class Retries(Wrapper[RetriesState]):
         self.remember = whole("remember", remember, 0)
         self.improvement = number("improvement", improvement, 0)
         self.max_steps = attempts * env.max_steps
+        self.event_kinds = env.event_kinds and (*env.event_kinds, "new attempt")
         self.terms = (*env.terms, "improvement")
         self.reward_weights = {**env.reward_weights, "improvement": self.improvement}
         discrete = isinstance(

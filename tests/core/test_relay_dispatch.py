@@ -63,6 +63,9 @@ def test_seats_within_seats_are_in_parentheses():
         seat("relay:first=random,after=2", BOARD)
     with pytest.raises(SeatConfigError, match='with att and without then; did you mean "at"'):
         seat("relay:first=random,att=place", BOARD)
+    with pytest.raises(SeatError, match=r"'plcae' .*\"place\".* no move, draw or win"):
+        seat("relay:first=random,then=perfect,at=plcae", BOARD)
+    assert seat("relay:first=random,then=perfect,at=no move", BOARD).at == "no move"
     with pytest.raises(SeatError, match="after=STEP"):
         seat("relay:first=random,then=perfect", BOARD)
     with pytest.raises(SeatError, match="env="):

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from manyhands.core.config import whole
-from manyhands.core.env import Env, SeatError
+from manyhands.core.config import nearest, whole
+from manyhands.core.env import Env, SeatError, names_of
 from manyhands.core.play import seat_policy
 from manyhands.core.view import View
 
@@ -21,8 +21,8 @@ class Relay:
         first, then: the players: policies, device policies, or functions of one `View`. A seat's
             name needs `env`.
         after: the number of the step from which `then` plays; None: only `at` decides.
-        at: an event of `View.events` (its "event") after which `then` plays, or a function of a
-            `View` that is true from where on it does.
+        at: an event of `View.events` (its "event", one of `Env.event_kinds`) after which `then`
+            plays, or a function of a `View` that is true from where on it does.
         env: the environment, where players are given by name.
 
     Each player keeps its own memory, which begins when it is first asked: `then` has not seen what
@@ -43,6 +43,11 @@ class Relay:
             raise SeatError("players given by name need env=, the environment that they play in")
         if at is not None and not isinstance(at, str) and not callable(at):
             raise SeatError(f"at is the kind of an event, or a function of a view, given {at!r}")
+        if env is not None and isinstance(at, str) and at not in (env.event_kinds or (at,)):
+            raise SeatError(
+                f"there is no event {at!r} in {env.id};{nearest(at, env.event_kinds)} the events "
+                f"are {names_of(env.event_kinds)}"
+            )
         self.after = None if after is None else whole("after", after, 0)
         self.at = at
         (self.first, one), (self.then, two) = (

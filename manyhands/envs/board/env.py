@@ -82,6 +82,7 @@ class Board(BoardConfig, Env[BoardState]):
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
         self.event_names = events.event_names(self)
+        self.event_kinds = events.KINDS
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from manyhands.envs.board.env import Board
 
 
+KINDS = ("place", "no move", "draw", "win")
+
+
 def place(config: BoardConfig, cell: int) -> str:
     """A cell in words: "b3", or "column 2, row 1" where stones fall (row 1 is the lowest)."""
     row, column = divmod(cell, config.columns)

@@ -224,6 +224,8 @@ class CraftWorld(Setting, Env[CraftState]):
 
     # ---- what happened ------------------------------------------------------------------------
 
+    event_kinds = events.KINDS
+
     @functools.cached_property
     def event_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the numbers of `event_codes`."""

@@ -39,6 +39,13 @@ from manyhands.envs.craftworld.goals import Goal
 from manyhands.envs.craftworld.setting import Setting
 from manyhands.envs.craftworld.state import HERE, CraftState
 
+# Of the table above.
+KINDS = (
+    *("moved", "turned", "collected", "drank", "ate", "struck", "defeated", "placed", "made"),
+    *("gave", "asked", "helped", "joined", "worked", "failed", "hurt", "healed", "low"),
+    *("fell_asleep", "woke", "went_down", "died", "unlocked", "destroyed", "ripened"),
+    "goal_reached",
+)
 LOW = 3  # a vital at this or less is low
 OWN, SEEN, ALL = range(3)  # whom an event is known to
 WAITING = {before: after for before, after in rl.JOINT.values()}

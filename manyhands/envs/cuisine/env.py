@@ -159,6 +159,7 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
         self.event_names = events.NAMES
+        self.event_kinds = (*events.KINDS.values(), *events.OF_ORDERS)
 
     def _levels(self, given: Any) -> list[menu.Level]:
         listed = list(given) if isinstance(given, (list, tuple)) else [given]

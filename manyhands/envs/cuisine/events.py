@@ -33,6 +33,7 @@ KINDS = {
     SERVED: "deliver",
     FAILED: "failed",
 }
+OF_ORDERS = ("served", "expired", "ordered")
 # Of `event_codes`: what the chef did, how many others did so, and what became of the orders.
 NAMES = (
     *(f"{who} {kind}" for who in ("own", "others") for kind in KINDS.values()),

@@ -202,6 +202,7 @@ class Drones(DronesConfig, Env[DronesState]):
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
         self.event_names = events.names(self)
+        self.event_kinds = events.KINDS
         self.reset_options = start.options_of(self)
         self.scripted_policy = ""
         if actions not in ("rotors", "ctbr"):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from manyhands.envs.drones.env import Drones
 
 
+KINDS = ("collision", "sighted", "lost", "caught", "reached", "crash")
+
+
 def names(config: DronesConfig) -> tuple[str, ...]:
     """Of `event_codes`."""
     task = ("caught", "came into sight", "went out of sight") if config.pursuit else ("reached",)

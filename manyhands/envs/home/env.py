@@ -253,6 +253,7 @@ class Home(HomeConfig, Env[HomeState]):
         self.observation_layout = shown.layout(self)
         self.observation_space = self.observation_layout.space()
         self.event_names = events.NAMES
+        self.event_kinds = tuple(events.KINDS.values())
         self.phrases = phrasebook(self)
 
     def _hidden(self, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -278,6 +278,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.observation_layout = views.layout(self)
         self.observation_space = views.space(self)
         self.event_names = events.event_names(self)
+        self.event_kinds = events.EVENTS
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 

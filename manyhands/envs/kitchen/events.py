@@ -71,6 +71,8 @@ KINDS = (
 )
 # More, where one recipe is asked for at a time.
 ASKED_KINDS = (("take", "took_carrot"), ("take", "took_mushroom"), ("press", "pressed"))
+_OF_CHEFS = dict.fromkeys(kind for kind, _ in (*KINDS, *ASKED_KINDS) if kind)
+EVENTS = (*_OF_CHEFS, "pot starts", "pot ready")
 # Events of others that may matter to a chef that waits.
 CONCERNS = frozenset((PUT_DOWN, PICKED_UP, POTTED, STARTED, PLATED, SERVED, WASTED, PRESSED))
 # Things that an event is about: what the chef held before it, or holds since.

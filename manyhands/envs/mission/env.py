@@ -223,6 +223,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.agents = tuple(f"player_{i}" for i in range(scenario["players"]))
         self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
         self.event_names = events.NAMES
+        self.event_kinds = tuple(events.KINDS.values())
         self.scripted_policy = "forager"
         self.keys = _FORAGING_KEYS
         self._rules: Any = rules
@@ -241,6 +242,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.agents = tuple(f"robot_{i}" for i in range(scenario["players"]))
         self.action_space = gymnasium.spaces.Discrete(len(warehouse_state.ACTIONS))
         self.event_names = warehouse_events.NAMES
+        self.event_kinds = tuple(warehouse_events.KINDS.values())
         self.scripted_policy = "porter"
         self.keys = _WAREHOUSE_KEYS
         self._rooms = "manyhands.envs.mission.warehouse"
@@ -257,6 +259,7 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         self.agents = tuple(field_events.body_name(plan, i) for i in range(plan.agents))
         self.action_space = gymnasium.spaces.Discrete(len(plan.actions))
         self.event_names = field_events.names(plan)
+        self.event_kinds = field_events.possible(plan)
         self.scripted_policy = "ranger"
         self.keys = field_keys(plan.actions)
         self.reset_options = ("start", "task") if scenario["generator"] else ("start",)

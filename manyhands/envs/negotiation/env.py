@@ -168,6 +168,7 @@ class Negotiation(Env[NegotiationState]):
         self.observation_layout = observe.layout(data)
         self.observation_space = self.observation_layout.space(divided=True)
         self.event_names = past.event_names(data)
+        self.event_kinds = past.event_kinds(data)
 
     # ---- pure and traceable -------------------------------------------------------------------
 

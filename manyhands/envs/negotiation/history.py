@@ -228,6 +228,12 @@ def outcome_words(env: Negotiation, state: NegotiationState, seen: Observation) 
 # ---- as events -----------------------------------------------------------------------------------
 
 
+def event_kinds(data: Scenario) -> tuple[str, ...]:
+    """Each "event" that `last_events` may tell."""
+    own = ("take", "pledge", "deal", "no agreement", "over")
+    return tuple(dict.fromkeys((*KINDS, *own, *data.event_kinds)))
+
+
 def last_events(env: Negotiation, state: NegotiationState) -> list[dict[str, Any]]:
     """What happened in the last step; all of it is public."""
     data, n = env.scenario, env.num_agents

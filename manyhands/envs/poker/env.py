@@ -102,6 +102,7 @@ class Poker(PokerConfig, Env[PokerState]):
         self.observation_layout = views.layout(self)
         self.observation_space = self.observation_layout.space()
         self.event_names = events.event_names(self)
+        self.event_kinds = (*events.KINDS, *events.OF_HANDS)
 
     # ---- the contract, as functions of the configuration and the state ------------------------
 

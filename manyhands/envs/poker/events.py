@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from manyhands.envs.poker.env import Poker
 
 KINDS = ("check", "bet", "call", "raise", "fold")
+OF_HANDS = ("public card", "show", "hand ends", "deal")
 
 
 # ---- as data -------------------------------------------------------------------------------------

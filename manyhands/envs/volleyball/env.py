@@ -206,6 +206,7 @@ class Volleyball(Env[VolleyballState]):
         self.observation_space = self.observation_layout.space()
         self.layout = observe.perception_layout(setup)
         self.event_names = happened.names(setup)
+        self.event_kinds = happened.KINDS
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         spikes = task.startswith("set_and_spike")

@@ -34,6 +34,7 @@ GAINS = {
     "solo_bump": "high_bump",
     "bump_and_pass": "passed_across",
 }  # what a drill counts as done
+KINDS = ("touched", "crossed", "landed", "fault", "point", *GAINS.values(), "returned", "finished")
 _BLAMED = ("out", "net")  # faults of the team that touched the ball last
 
 

@@ -223,6 +223,7 @@ class Scenario(abc.ABC):
     accumulates: ClassVar[bool]
     how_to_offer: ClassVar[str]
     composed: ClassVar[bool] = False  # whether offers are put together from amounts of each good
+    event_kinds: ClassVar[tuple[str, ...]] = ("choose",)  # of choices, and of what came of them
     receives: ClassVar[bool] = False  # whether each round has a receiver, see `draw_receiver`
     shows_pool: ClassVar[bool] = True  # whether the pool and holdings are part of observations
     shows_holdings: ClassVar[bool] = True
@@ -469,7 +470,7 @@ class Scenario(abc.ABC):
         return dict(zip(self.offer_names, map(int, content), strict=True))
 
     def choice_event(self, content: Sequence[int]) -> dict[str, Any]:
-        """The event of a choice in the phase PICK, but for its agent."""
+        """The event of a choice in the phase PICK, but for its agent; one of `event_kinds`."""
         return {"event": "choose", "choice": self.offer_data(content)}
 
     def outcome_events(self, state: NegotiationState) -> list[dict[str, Any]]:

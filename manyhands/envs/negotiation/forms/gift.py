@@ -32,6 +32,7 @@ class Gift(Choice):
     """
 
     terms = ("gain", "win", "given", "punished", "equality")
+    event_kinds = ("give", "punish")
     chooses = "leader"
     how_to_offer = '"give <coins>"'
     choice_phase = "A gift may be made."

@@ -30,6 +30,7 @@ class Harvest(Choice):
     """
 
     terms = ("gain", "win", "survival", "efficiency", "equality", "truthful", "untruthful")
+    event_kinds = ("catch", "collapse", "regrowth")
     chooses = "all"
     how_to_offer = '"catch <tons>"'
     round_name = "month"
