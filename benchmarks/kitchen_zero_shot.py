@@ -630,6 +630,7 @@ def evaluate(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any
                 name: over(group, lambda mine, name=name: both(mine, name)) for name in strangers
             },
         }
+        found[method] |= learned(layout, method)
         if len(group) > 1:
             crosses = [
                 float(mean(mine, [other for other in group if other != mine]).mean())
@@ -652,6 +653,16 @@ def evaluate(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any
             "episodes": episodes,
         }
     return found
+
+
+def learned(layout: str, method: str) -> dict[str, Any]:
+    """How the policies of a method were learned, where the command line did it here."""
+    card = folder(layout) / method / "policy-0.json"
+    if not card.exists():
+        return {}
+    facts = json.loads(card.read_text())
+    training = {name: facts[name] for name in ("steps", "seconds", "compile_seconds")}
+    return {"training": {"command": facts["command"].replace(f"{ROOT}/", ""), **training}}
 
 
 def reader(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
