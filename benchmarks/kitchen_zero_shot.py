@@ -22,7 +22,8 @@ may be stopped and repeated; the tables of `evaluate` go to `results/kitchen-zer
 - `hsp`: three learners by hidden-utility self-play (`manyhands/baselines/learners/hsp.py`): they
   begin as `lapses` do, and go on beside agents of their own that are paid for other things.
 - `mep`: three learners that meet a population whose members are paid for being different
-  (`manyhands/baselines/learners/mep.py`), each a population of its own.
+  (`manyhands/baselines/learners/mep.py`), each a population of its own; `mep-even`: partners are
+  drawn evenly; `mep-alone`: learners do not meet themselves.
 - `cec`: two learners in self-play in 4,000 generated kitchens, none of which is a layout, that read
   the observation "routes"; `cec-lapses`: the same beside partners that lapse.
 - `clones`: two networks cloned from games of greedy chefs that slip, as partners.
@@ -407,6 +408,16 @@ def mep(layout: str) -> None:
     train(layout, "mep", "--algorithm", "mep", starts="random")
 
 
+def mep_even(layout: str) -> None:
+    """The same, but that partners are drawn evenly."""
+    train(layout, "mep-even", "--algorithm", "mep", "--priority", "0", starts="random")
+
+
+def mep_alone(layout: str) -> None:
+    """The same, but that learners do not meet themselves, as in the paper."""
+    train(layout, "mep-alone", "--algorithm", "mep", "--selves", "0", starts="random")
+
+
 def train(layout: str, name: str, *flags: str, seeds: int = SEEDS, **options: str) -> None:
     """Policies of all seeds by the command line."""
     out = folder(layout) / name
@@ -543,7 +554,7 @@ def methods_of(layout: str, env: Any, chosen: Sequence[str] = ()) -> dict[str, d
         found[name] = [folder(layout) / f"{name}-{seed}.safetensors" for seed in range(SEEDS)]
     for name in ("cec", "cec-lapses"):
         found[name] = numbered(folder(GENERATED) / name, CEC_SEEDS)
-    for name in ("lapses", "skills", "memory", "tastes", "hsp", "mep"):
+    for name in ("lapses", "skills", "memory", "tastes", "hsp", "mep", "mep-even", "mep-alone"):
         found[name] = numbered(folder(layout) / name)
     for name, (seeds, _) in OTHERS.items():
         found[name] = numbered(folder(layout) / name, seeds)
@@ -743,6 +754,8 @@ PARTS = {
     "tastes": tastes,
     "hsp": hsp,
     "mep": mep,
+    "mep-even": mep_even,
+    "mep-alone": mep_alone,
     "cec": cec,
     "cec-lapses": cec_lapses,
     "clones": clones,
