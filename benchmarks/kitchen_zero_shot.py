@@ -673,7 +673,7 @@ def learned(layout: str, method: str) -> dict[str, Any]:
         return {}
     facts = json.loads(card.read_text())
     training = {name: facts[name] for name in ("steps", "seconds", "compile_seconds")}
-    return {"training": {"command": facts["command"].replace(f"{ROOT}/", ""), **training}}
+    return {"learned": {"command": facts["command"].replace(f"{ROOT}/", ""), **training}}
 
 
 def reader(layout: str, episodes: int, chosen: Sequence[str]) -> dict[str, Any]:
