@@ -32,6 +32,7 @@ from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
 from manyhands.core.closing import closings
+from manyhands.core.corrections import corrected
 from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, framed, orders_nothing
@@ -190,9 +191,10 @@ def _meaning(
             action = _remarked(answer, mean, calm, remarks)
         if action is None:
             action = _decided(answer, mean, calm)
-        if action is None and (said := plainly(answer.text)) != answer.text:
+        said = plainly(answer.text)
+        if action is None and said != answer.text:
             action = _decided(_answer(said, answer.kind), mean, calm)
-        return action
+        return _corrected(said, mean, calm) if action is None else action
     closed: IllegalAction | None = None
     for tier in answer.ways:
         found: list[Any] = []
@@ -333,6 +335,17 @@ def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str]
         if not any(_equal(action, other) for other in found):
             found.append(action)
     return found[0] if len(found) == 1 else None
+
+
+def _corrected(text: str, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
+    """What an answer means that takes back the action which it names first."""
+
+    def meant(words: str) -> Any:
+        ways = dict.fromkeys((words, plainly(words)))
+        found = (_explained(_answer(way, SENTENCE), mean, calm, 1) for way in ways)
+        return next((action for action in found if action is not None), None)
+
+    return corrected(text, Reader(meant, lambda words: _names(words, mean), _equal), calm)
 
 
 def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> bool:

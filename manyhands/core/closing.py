@@ -93,7 +93,8 @@ _HARMLESS = re.compile(
 # Few words that leave an action as it is: "No reason to change course: I go on".
 _CALM = re.compile(
     r"\W*(?:(?:there(?:'s| is) )?no (?:reason|need|point|sense) to (?!be\b)[\w' -]{3,40}|patience"
-    r"|(?!(?:next|last|this|some|any|first|every|one|bad|wrong|no|what|my|your|his|her|their|the)\b)"
+    r"|(?!(?:next|last|this|some|any|first|every|one|bad|wrong|no|what|my|your|his|her|their"
+    r"|the)\b)"
     r"[a-z]{4,} time)\W*",
     re.I,
 )
@@ -126,6 +127,37 @@ _PASSING = re.compile(
     r"|nothing more(?:,| and) nothing less)[\s.!]*",
     re.I,
 )
+# ---- what a goal comes to ------------------------------------------------------------------------
+
+_AIM = (
+    r"(?:(?:i|we)(?:'d like| want| need| aim| hope| intend|'m after|'m going for|'m heading for"
+    r"|'re after| would like|'m off to get)\b(?! (?:him|her|them|you|everyone|somebody|"
+    rf"{NAME})\b)"
+    r"|(?:my|our|the) (?:[\w-]+ )?(?:goal|plan|idea|aim|target|order|aim here|task|mission)\b"
+    r"(?: now| here)?(?: is|'s|:)|what (?:i|we) (?:want|need)\b|what's (?:needed|missing|wanted)"
+    r"|(?:in order )?to (?!be\b|do\b)\w+)"
+)
+_SO = (
+    r"(?:and |so )*(?:(?:that|which|this|it) (?:means|calls for|makes it|comes down to"
+    r"|boils down to)"
+    r"(?: that)?|(?:so|hence|thus|therefore|which is why)(?: that's why)?),?:?"
+    r"(?: (?:for (?:now|the moment|the time being|this (?:step|turn))|now|right now|at this point"
+    r"|first(?: of all)?|this (?:step|turn)|today),?:?)?"
+)
+_COMES_TO = re.compile(
+    rf"(?P<told>\W*{_AIM}[^:?\n]{{2,140}}?)(?:[,.;!]|\s[\u2013\u2014-]|\u2014)\s+{_SO}\s+"
+    r"(?P<main>(?!(?:not|no|never|don't|maybe|perhaps|either|is|are|that|you|he|she|they|it)\b)"
+    r"[a-z\d*_'(][^;?\n]*?)(?: (?:for now|now|first|at the moment|for the moment))*[\s.!*_]*",
+    re.I,
+)
+_NO_AIM = re.compile(
+    r"\b(?:if|unless|until|till|when\w*|once|was|were|had|did|would(?! like)|could|should|might"
+    r"|maybe|perhaps|or|either|says?|said|tells?|told|thinks?|asks?|wants|you\w*|never|\w+n't|not"
+    r"|tomorrow|later|next (?:turn|step|time|round)|suppos\w+|imagin\w+|pretend\w*)\b"
+    r"|[\"\u201c\u201d]",
+    re.I,
+)
+
 _GUESS = re.compile(
     r"(?P<told>[^:;?\n]{6,120}),\s+(?:so |and )?(?:i )?(?:guess|reckon|suppose) (?P<main>i'll\b.+)",
     re.I,
@@ -181,6 +213,9 @@ def closings(text: str) -> Iterator[Verdict]:
     guessed = _GUESS.fullmatch(text)
     if guessed and not (_INTRODUCES.search(guessed["told"]) or "," in guessed["told"]):
         yield Verdict(guessed["main"], (guessed["told"],))
+    aimed = _COMES_TO.fullmatch(text)
+    if aimed and not _NO_AIM.search(aimed["told"]):
+        yield Verdict(aimed["main"], (aimed["told"],))
     led = _COLON.fullmatch(text)
     if led:
         *before, last = re.split(r"(?<=[.!])\s+", led["told"])

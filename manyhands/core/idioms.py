@@ -58,6 +58,8 @@ between you and me
 """
 # Before it only.
 _OPENING = r"""
+how about (?:this|it|the following)
+(?:just )?(?:for the record|so you know|for your information|to let you know|to be clear|fyi)
 oh well
 oh fine
 fine then
@@ -153,7 +155,8 @@ _BACK = (
 )
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"
 _TAKEN_BACK = re.compile(
-    rf"(?:\A\W*|(?<!{_PAUSE}){_PAUSE}+)(?:(?:{_FILLS}|(?P<back>{_BACK}))(?:{_PAUSE}+(?=[\w(]))){{2,7}}",
+    rf"(?:\A\W*|(?<!{_PAUSE}){_PAUSE}+)(?:(?:{_FILLS}"
+    rf"|(?P<back>{_BACK}))(?:{_PAUSE}+(?=[\w(]))){{2,7}}",
     re.I,
 )
 _ENOUGH = re.compile(

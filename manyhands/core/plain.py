@@ -45,6 +45,34 @@ _SPELT = tuple(
             r"|\bstay(?:ing)? put\b",
             "wait",
         ),
+        (
+            r"\b(?:not|without) mov(?:e|ing) (?:a (?:muscle|finger|bit)|an inch|at all|from"
+            r" (?:here|this (?:spot|cell)))\b"
+            r"|\b(?:sit|sitting) (?:on|with) my hands(?: folded)?\b|\bhold(?:ing)? my horses\b"
+            r"|\btwiddl(?:e|ing) my thumbs\b|\bhang(?:ing)? (?:around|about|tight|loose)\b"
+            r"|\bkick(?:ing)? my heels\b|\b(?:stand|sit|loaf)(?:ing)? (?:around|about|idle)\b"
+            r"|\b(?:tak|admir|enjoy|watch)(?:e|ing)? (?:in )?the (?:scenery|view|landscape)\b"
+            r"|\b(?:paus(?:e|ing) for|tak(?:e|ing)|catch(?:ing)?) (?:a|my) (?:beat|breather"
+            r"|breath)\b"
+            r"|\b(?:stay|remain)(?:ing)? (?:seated|idle|passive|motionless|as i am)\b"
+            r"|\bcool(?:ing)? my heels\b|\bfreez(?:e|ing) (?:in place|on the spot)\b"
+            r"|\blet(?:ting)? (?:this|the|one) (?:tick|step|turn|round|moment) (?:go by|pass"
+            r"|slip by"
+            r"|go|slide)(?: without (?:do|touch|mov|act)ing(?: (?:anything|a thing|a finger))?)?",
+            "wait",
+        ),
+        (
+            r"\b(?:(?:just )?breathe|wait)(?:,| and|, and) (?:just |simply )?(?:do(?:ing)? nothing"
+            r"|breathe|wait)\b|\bdo(?:ing)? nothing(?:,| and|, and) (?:just |simply )?(?:breathe"
+            r"|wait)\b",
+            "wait",
+        ),
+        (
+            r"\b(met(?:re|er)s?|m|steps?|cells?|notch|touch|bit|foot|feet|yards?|degrees?) or so"
+            r"(?=\W*$|[,;.!])",
+            r"\1",
+        ),
+        (r"(?:(?<=\bso )|(?<=\bso, )|(?<=, )|(?<=\bhence ))off to (?=\w)", "I go to "),
         (r"\bmake (?:a beeline|straight|tracks) (?:for|to)\b", "go to"),
         (r"\bmaking (?:a beeline|straight|tracks) (?:for|to)\b", "going to"),
         (r"\bit is for me\b", "it is"),
@@ -192,13 +220,14 @@ _STAGED = re.compile(
     r"|passes\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])"
 )
 _POLITE = re.compile(
-    r"\W*(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
+    r"\W*(?:with (?:a|an|my|this|the) [a-z]+(?: [a-z]+)?,? (?=(?:i|i'll|i'm|i'd)\b)"
+    r"|(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
     r"|(?:given|considering|based on|looking at|in view of) (?!the (?:chance|choice|option))"
     r"(?:the|my|this|that|these|all|everything)\b[^,.;:!?]{0,50},(?= (?:i|i'll|i'm|my)\b)"
     r"|(?:ok(?:ay)?|alright|sure|right),? let(?:'s| me) do (?:this|it)[.!]+"
     r"|good luck(?: (?:everyone|everybody|all|to (?:all|you|everyone)|guys|folks))?[,.!]+"
     r"|let(?:'s| us| me) not (?:waste|lose) (?:any |a |more |another )?"
-    r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*(?=\w)",
+    r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*)(?=\w)",
     re.I,
 )
 # An answer as the end of a function in Python: `return "north"`, `return Action.NORTH`.

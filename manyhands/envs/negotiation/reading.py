@@ -26,6 +26,7 @@ from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
 from manyhands.envs.negotiation.forms import Bargain, Shares
+from manyhands.envs.negotiation.listing import in_one_line
 from manyhands.envs.negotiation.moves import moves as moves_of
 from manyhands.envs.negotiation.reporting import reported
 from manyhands.envs.negotiation.state import (
@@ -99,10 +100,6 @@ _A_MOVE = re.compile(
     re.I,
 )
 _QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d|^[ \t]*>.*$", re.M)
-# "- books: 1", "- hats: 0": a list of amounts, a line each.
-_AMOUNT_LINES = re.compile(
-    r"(?:^[ \t]*[-*\u2022][ \t]+[a-z]+:[ \t]*\d+[ \t]*(?:\n|\Z)){2,}", re.I | re.M
-)
 # The number of a step of a plan.
 _STEP = re.compile(r"^\W*(?:step \d+\b|\d+[.)](?=\s))\W*", re.I | re.M)
 # What is said to somebody, set off by commas; and what stands around a move without a meaning.
@@ -161,6 +158,13 @@ _ANSWERS = (
         re.I | re.S,
     ),
     re.compile(r"(?P<main>.+?),?\s+(?P<so>since|because|as)\s+(?P<why>.+)", re.I | re.S),
+    # "I turn that down, it costs me 390."
+    re.compile(
+        r"(?P<main>[^,;.!:]+?)\s*[,;.!:\u2014]\s*(?P<why>(?:it|that|this) (?:would "
+        r"|will )?(?:costs?"
+        r"|loses?|earns?|gains?|gives?|brings?) me [\w ]{1,30})\W*",
+        re.I | re.S,
+    ),
     # "Deal! Eight points of gain is plenty for me."
     re.compile(
         r"(?P<main>[^,;.!:]+?)\s*[,;.!:\u2014]\s*(?P<so>)(?P<why>(?:(?:a|the) (?:gain|profit) of )?"
@@ -298,7 +302,8 @@ class _Reader:
     def listed(self, text: str) -> str:
         """An answer in which a list of all players' shares, "player_0: 40, player_1: 60", says "me"
         of the one who answers: a name with a colon before a move tells who makes it."""
-        text = _AMOUNT_LINES.sub(_in_one_line, text)
+        others = [name for k, name in enumerate(self.env.agents) if k != self.agent]
+        text = in_one_line(text, others[0] if len(others) == 1 else "")
         names = [name for name in self.env.agents if f"{name}:" in text]
         me = self.env.agents[self.agent]
         if len(names) < 2 or me not in names:
@@ -699,10 +704,6 @@ class _Reader:
         names = {"offer": offering, "say": '"SAY: ..."', "claim": f'"{claim} ..."'}
         able = [names.get(kind, f'"{kind}"') for kind in able]
         return IllegalAction(f"{reason}. Now you can: {', '.join(able)}.")
-
-
-def _in_one_line(lines: re.Match[str]) -> str:
-    return ", ".join(line.strip(" \t-*\u2022") for line in lines[0].strip().split("\n")) + "\n"
 
 
 def _is_calm(reason: str) -> bool:

@@ -320,7 +320,7 @@ def named(players: Sequence[str], agent: int) -> dict[str, dict[str, int]]:
     slots = {"me": {players[agent]: agent}, "player": others | {players[agent]: agent}}
     words = [
         "the other", "the other player", "the other one", "my partner", "my opponent", "opponent",
-        "partner",
+        "partner", "the other side", "the other person", "the other party",
     ]  # fmt: skip
     if len(players) == 2:
         others |= dict.fromkeys(words, 1 - agent)

@@ -233,12 +233,28 @@ class Harvest(Choice):
                 f"{lake}",
                 f"[i] (keep|stick to|honour|honor) my (pledge|promise|word) [.] [and] {catch} "
                 f"{{amount}} {lake}",
+                f"{{amount}} {lake} (is|are|will be|should be) [quite|just] (enough|plenty|all i "
+                f"(want|need|take)|sufficient|what i (take|catch|want)) [for me]",
+                f"(my (net|boat|boats|nets|line|fleet|crew)) (take|takes|bring|brings|catch|catches"
+                f"|haul|hauls|land|lands) [home|in|up|ashore] {{amount}} {lake} [home|in|ashore]",
+                f"(put|mark|write) me down for {{amount}} {lake}",
+                f"count me in for {{amount}} {lake}",
+                f"as (pledged|promised|announced|agreed|i (pledged|promised|said)) [.] [(just"
+                f"|only)]"
+                f" {{amount}} {lake}",
+                f"{{amount}} {lake} [.] as (pledged|promised|announced|agreed|i (pledged|promised"
+                f"|said))",
                 f"[only|just|(a [sustainable|modest|small|fair|moderate|full|good|safe] catch)] "
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
             "nothing": [
                 f"{catch} (nothing|no fish|none|no ton) [at all] {lake}",
-                f"no fish {lake}",
+                f"no fish {lake} [from me|for me]",
+                "[i] leave the (fish|lake|stock|water) (alone|in peace|be|untouched) [this month]",
+                "[i] (let|give) the (lake|fish|stock) [a] (recover|regrow|grow|grow back|rest|breed"
+                "|multiply|breather|break) [this month]",
+                "[i] (leave|keep) my (net|nets|boat|boats) (dry|ashore|at home|in port|empty) "
+                "[this month]",
                 "[i] skip (fishing|the harvest) [this month]",
                 f"[i] let the lake (recover|regrow|grow|grow back|rest) [.] [and] {catch} "
                 f"(nothing|no fish|none) {lake}",

@@ -28,15 +28,22 @@ _WHO = (
     r"|all of us|all|both of us|both)"
 )
 _GETS = (
-    r"(?:gets?|takes?|keeps?|receives?|(?:go|goes|walk|walks|leave|leaves|end|ends|is left|am left)"
+    r"(?:gets?|takes?|keeps?|receives?|have|has|wants?|(?:go|goes|walk|walks|leave|leaves|end"
+    r"|ends|is left|am left)"
     r"(?: home| away| off| up| out)? with)"
 )
 # "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
 _SHARE = re.compile(
     rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:for|to|going to|goes to) {_WHO.format(1)})"
-    rf"|(?:{_WHO.format(2)}(?: will| would| should)?(?: (?:{_GETS}|=))? {_N.format(2)})"
+    rf"|(?:{_WHO.format(2)}(?: will| would| should| shall| can)?(?: (?:{_GETS}|=))? {_N.format(2)})"
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
     rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) (?:all )?{_N.format(4)}(?: for (?:myself|me))?)"
+    rf"|the (?:other|remaining|last) (?P<n12>[0-9]+)(?: coins?)? (?:for|to|go to"
+    rf"|goes to) {_WHO.format(12)}"
+    rf"|{_WHO.format(13)} and {_WHO.format(14)} (?:go|goes|do)? ?(?P<half>halves|(?:split"
+    rf"|share) (?:it|them|everything"
+    r"|all(?: of it)?|the (?:coins|pot|sum|money|lot))"
+    r" (?:evenly|equally|fifty fifty|50 / 50|50 - 50|50 50|in half|down the middle))"
     r"|(?:the (?:other |remaining )?)?(?P<n9>[0-9]+)(?: coins?)? (?:are|is) mine"
     rf"|{_WHO.format(10)} (?:leaves?|goes|walks away|is left|stays|ends up|comes away)(?: home)? "
     r"(?P<none>empty(?: ?- ?| )handed)"
@@ -209,7 +216,7 @@ class Shares(Bargain):
     def _named(self, agent: int, pairs: tuple[tuple[str, str], ...], total: int) -> np.ndarray:
         """i[N], the shares of (player, share) pairs."""
         content, n = np.full(self.players, -1), self.players
-        rest = None
+        rest, halves = None, []
         for who, share in pairs:
             if "other" in who or who in ("you two", "you 2", "each of you"):
                 others = np.arange(n) != agent
@@ -230,15 +237,22 @@ class Shares(Bargain):
                 index = 1 - agent
             if index >= n or (who.startswith("you") and n > 2):
                 raise IllegalAction(f"there is no {who.replace(' ', '_')} here: name all by number")
-            if content[index] >= 0 or rest == index:
+            if content[index] >= 0 or rest == index or index in halves:
                 raise IllegalAction(f"it names two shares for {self.agents[index]}")
-            if share == "rest":
+            if share == "half":
+                halves.append(index)
+            elif share == "rest":
                 if rest is not None:
                     raise IllegalAction("only one can get the rest")
                 rest = index
             else:
                 content[index] = total if share == "all" else int(share)
         content = np.maximum(content, 0)
+        if halves:
+            left = total - int(content.sum())
+            if len(set(halves)) < 2 or rest is not None or left < 0 or left % 2:
+                raise IllegalAction(f"{left} cannot be split so: name all shares")
+            content[halves] = left // 2
         if rest is not None:
             content[rest] = max(total - int(content.sum()), 0)
         return content
@@ -251,13 +265,14 @@ class Shares(Bargain):
         while share := _SHARE.match(text, at):
             said = {name: words for name, words in share.groupdict().items() if words}
             who = next((words for name, words in said.items() if name.startswith("who")), "me")
-            count = next(words for name, words in said.items() if name.startswith("n"))
+            counts = (words for name, words in said.items() if name.startswith("n"))
+            count = "half" if "half" in said else next(counts)
             count = "0" if "none" in said else count
-            if not count[0].isdigit():
+            if not count[0].isdigit() and count != "half":
                 count = _WORDS.get(count, "rest")
             elif len(count) > 4:
                 return
-            both = [said[name] for name in ("who7", "who8") if name in said]
+            both = [said[name] for name in ("who7", "who8", "who13", "who14") if name in said]
             found = (*found, *((one, count) for one in both or [who]))
             yield found, len(text[: share.end()].split())
             link = _LINK.match(text, share.end())
