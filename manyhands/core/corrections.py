@@ -51,7 +51,7 @@ _BACK = (
     r"|er+m?|u+h+|correction|on second thoughts?|my (?:bad|mistake)|actually,? no|no,? actually)"
 )
 # These need no sign behind them: "north, I mean east".
-_GOES_ON = r"(?:(?:no,? )?(?:i mean|i meant|or rather|make (?:that|it)))"
+_GOES_ON = r"(?:(?:no,? )?(?:i mean|i meant|make (?:that|it)))"
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"
 _SIGN = r"(?:\s*[,;:.!?\u2026\u2013\u2014]+\s*|\s+-+\s+)+"
 _TURN = re.compile(
@@ -66,7 +66,9 @@ _PLAIN_NO = re.compile(rf"{_PAUSE}*(?:no+|nope|nah){_PAUSE}*", re.I)
 _INSTEAD = re.compile(r"\W*(?:(?:make|call) (?:that|it)|rather|let's say|better)\s+", re.I)
 # "4 then", "right it is": what is said of it at its end.
 _IT_IS = re.compile(r"\s+(?:then|it is|instead|after all|rather|of course)(?=\W*\Z)", re.I)
-_NO_MAIN = re.compile(r"\W*(?:no|not|never|don't|do not|maybe|perhaps|either|neither)\b", re.I)
+_NO_MAIN = re.compile(
+    r"\W*(?:no|nothing|none|nobody|not|never|don't|do not|maybe|perhaps|either|neither)\b", re.I
+)
 _CUT = re.compile(r"(?:[;:!\u2026\u2013\u2014]|\.(?!\d)|\s-+(?=\s))\s*|,\s+(?:so |and so |hence )")
 _BEHIND = re.compile(r"(?:[,;:!\u2026\u2013\u2014]|\.(?!\d)|\s-+(?=\s))\s*(?=\w)")
 # What makes all of it another's words, another time, a supposition.
@@ -87,7 +89,9 @@ _OTHER = rf"(?:{NAME}|he|she|they|(?:my|the) (?:partner|opponent|other|rival|mat
 _CALLS = re.compile(rf"\W*(?:(?:and|but|so)\W+)*{_OTHER}(?:'s \w+)?\W*", re.I)
 # Before a colon a reason says how things are; "he plays: a1" tells what another does.
 _STATES = re.compile(
-    r"\b(?:\w+s|\w+ed|\w+'(?:s|re|m)|\w+n't|can|will|have|are|am|need|first)\b", re.I
+    r"\b(?:\w+s|\w+ed|\w+'(?:s|re|m)|\w+n't|can|will|have|are|am|need|first"
+    r"|(?:would|could|may|might) (?:\w+ ){3,}\w+)\b",
+    re.I,
 )
 _DOES = re.compile(r"\b(?:for|to|by|with|of|is|are|goes|\w+s)\W*\Z", re.I)
 _BUT_HERE = re.compile(r"\b(?:this|his|there's|is|less|as|us|points|cards|others)\W*\Z", re.I)
@@ -128,7 +132,7 @@ def _meant(words: str, reader: Reader) -> tuple[Any, IllegalAction | bool]:
     return action, action is not None
 
 
-_ALONE = re.compile(rf"\W*(?:{_BACK}|{_FILLS}|yes|yeah|yep|i)\W*", re.I)
+_ALONE = re.compile(rf"\W*(?:{_BACK}|{_FILLS}|yes|yeah|yep|i|wait)\W*", re.I)
 _OWN = re.compile(r"\W*(?:i|i'll|i'm|we|let me|let's)\b", re.I)
 
 

@@ -38,8 +38,9 @@ no time to (?:lose|waste)|time flies|the clock is ticking
 just because|just this once|once (?:more|again)|one more time|as (?:always|usual|before|promised)
 business as usual|same as (?:before|always|usual|ever)|out of habit|old habits
 slow(?:ly)? (?:and|but) (?:steady|steadily|sure|surely)|nice and (?:easy|slow|steady)
-(?:boring|dull|safe|simple|quick|cheap) (?:and|but) (?:safe|simple|steady|correct|solid|sound
-  |effective|dirty|cheerful)
+(?:boring|dull|safe|simple|quick|cheap|slow|quiet|calm|clean|short|patient|sly|sneaky|cautious
+  |careful|smooth|nice) (?:and|but) (?:safe|simple|steady|correct|solid|sound|effective|dirty
+  |cheerful|sneaky|sly|patient|quiet|sweet|easy|calm|careful|slow|smooth|sure|clean|simple)
 with a (?:heavy|light) heart
 with (?:some |much |great )?(?:relief|pleasure|regret|confidence|conviction)
 hands down|all the way|for better or worse|rain or shine|come what may|whatever happens

@@ -67,6 +67,9 @@ _SPELT = tuple(
             r"|wait)\b",
             "wait",
         ),
+        (r"\bhalf a dozen\b", "six"),
+        (r"\ba dozen\b", "twelve"),
+        (r"(?:(?<=, )|(?<=[.!;] ))of course,? (?=i\b)", ""),
         (
             r"\b(met(?:re|er)s?|m|steps?|cells?|notch|touch|bit|foot|feet|yards?|degrees?) or so"
             r"(?=\W*$|[,;.!])",
@@ -159,6 +162,9 @@ _HELPS = re.compile(
     r"|(?<=[.!;]) *(?:done|(?:your (?:turn|move)|over to you)(?:,? [a-z]+_\d)?"
     r"|(?:i hope|hopefully) (?:this|that|it)"
     r" (?:works|helps)|no other (?:option|choice|move|action) makes sense)"
+    r"|[,;.!] *(?:and |then )?(?:let's|let me|we'll) (?:see|find out|watch|learn) (?:whether|if"
+    r"|what"
+    r"|how|who|where) (?!.*\b(?:or|better|instead|first|before|should|could|i)\b)[\w' ]{3,60}"
     r"|(?<=[.!;\u2014-]) *(?:(?:there(?:'s| is) )?(?:not much|nothing) (?:else|more|better)"
     r" (?:to do|i can do)|no (?:question|doubt)(?: about it)?|i have no doubt"
     r"|i'm (?:sure|confident)(?: in (?:this|that|it))?)"

@@ -21,7 +21,6 @@ READ = {
     "stay? No. East.": "east",
     "north? no: east": "east",
     "north, I mean east": "east",
-    "north, or rather east": "east",
     "go north, no, east": "east",
     "stay, no, north, er, south": "south",
     "north, no, south, there are more plates": "south",
@@ -51,6 +50,8 @@ REFUSED = (
     "I go south, no, I go north",
     "No, no, east",
     "north, actually east",
+    "north, or rather east",
+    "wait, no, east",
     "north, no, east, then south",
     "north, no, it's better to think again",
 )

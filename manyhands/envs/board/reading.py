@@ -21,7 +21,8 @@ _ON = (
 _VERB = (
     "(play|take|place|put|mark|choose|pick|claim|occupy|drop|go|set|select|use|make|move|start"
     "|begin|open|say|want|stick|grab|get|have|lay|position|plant|land|settle|fill|seize|capture"
-    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|cap|plug|stuff|toss"
+    "|slide|release|insert|call|name|do|sit|stand|try|enter|build|stack|add|fall|cap|plug|stuff"
+    "|toss"
     "|chuck|lob|throw|shove|pop)"
 )
 _LINE = (
@@ -45,6 +46,7 @@ _PLAY = (
     "|(straight|right) down [into]|down [into]|into|onto|on to|in|on"
     "|win [the|this] [game] (with|at|on|by (play|take))"
     "|(complete|finish|make) [the|my|a] [winning] (line|diagonal|row|column|three) (with|at|on|in)"
+    f"|(build|make|start|form|begin|extend) {_LINE} (via|through|by|at|on|with)"
     f"|(block|stop|prevent|cut off|break|complete|finish|extend|make) {_LINE} {_WITH}"
     "|(block|stop|cut off) {near:neighbour} [(at once|right away|immediately)] "
     f"by (sit|play|place [{_STONE}]|go) [[right|directly] (next to|beside) it] (on|at|in)"

@@ -472,7 +472,10 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("asleep", [SLEEP_ON]),
             ("noop", ["let time (pass|go by)"]),
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
-                          "have [a] rest|take [a] rest|get [some] (sleep|rest)"
+                          "have [a] rest|take [a] rest|(get|catch|grab) [some] (sleep|rest|shut "
+                          "eye|shuteye)"
+                          "|hit [the] (sack|hay)|turn in [for [the] night]|doze off|nod off"
+                          "|lie down [and (sleep|rest|(get|catch) [some] (sleep|rest|shut eye))]"
                           f"|lie down to (sleep|rest)) [here] {RESTED}"]),
             ("place", [
                 f"{PLACE} {DET} {{put}} [down] {AT} [(on|onto|in|into|over) [this|that] "

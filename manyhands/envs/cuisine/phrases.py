@@ -294,6 +294,8 @@ def _grammar(
             ("wait and keep", None),
             [
                 f"{_WAITS} ({_AT}|in) {{place}} with {_HELD} {_FOR_NOW}",
+                f"(keep [(hold of|hold)]|hold|hold on to|hold onto) {_HELD} and "
+                f"(do nothing|{_WAITS}) {_FOR_NOW}",
                 f"{_WAITS} [{_AT} {{place}}] [and] [just] "
                 f"(keep [(hold of|hold)]|hold|hold on to|hold onto|with) {_HELD} {_FOR_NOW}",
             ],
@@ -402,6 +404,9 @@ def _grammar(
                 f"(throw|toss|chuck) {_HELD} (away|out) [{_INTO} ({{place}}|{_BIN})]",
                 f"(throw|toss|chuck|put|drop|dump|tip) {_HELD} (in|into) {_BIN}",
                 f"put {_HELD} down in {_BIN}",
+                f"{_HELD} (go|land|end up) (in|into) {_BIN}",
+                f"out with {_HELD}",
+                f"into {_BIN} (with {_HELD}|{_HELD} go)",
                 f"return {_HELD} [to {{place}}]",
                 f"put {_HELD} back [{_INTO} {{place}}]",
                 f"put back {_HELD} [{_INTO} {{place}}]",

@@ -29,10 +29,10 @@ SHOWN = 8  # choices that a refusal names at most
 _GO = (
     "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|edge|step|proceed|steer|turn|get"
     "|position myself|place myself|come|race|dash|sweep|sprint|speed|cruise|charge|dart|swoop"
-    "|make my way|press [on]|blast|push)"
+    "|make my way|press [on]|blast|push|veer|bank|tilt|lean|peel)"
 )
 _SOME = (
-    "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|fast"
+    "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|off|fast"
     "|further|farther|now|at full speed|full speed|all out|flat out|across|around)]"
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
@@ -47,7 +47,8 @@ _OTHERS = (
     "|everyone else)"
 )
 _THEM = (
-    "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|{one:mate} [and {two:mate}]"
+    "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|everyone|everybody"
+    "|{one:mate} [and {two:mate}]"
     "|whole [of] THIS SHAPE|whole (shape|formation|team))"
 )
 _TOGETHER = f"((together|along|as 1|as [a] team) [{_THEM}]|{_THEM})"
@@ -211,6 +212,8 @@ _DO = (
 _FIRST = f"{_TRACK} [(lead {_PREY}|cut ([the] corner|across)) and]"
 _ITS_WAY = f"(on|along|in|across) {_OF_PREY} (path|way|course|route|flight|line)"
 _BEFORE = f"[before {_PREY} [can] (reach|get to|make) {_PART}|{_AT[1:-1]}|{_FROM[1:-1]}|there]"
+# About as far as one step leads at full speed.
+_A_METRE = "[by] [(about|roughly|maybe)] (a|1|another|half [a]) (metre|meter|m|step|notch|touch)"
 _PHRASES: dict[str, list[str]] = {
     "hold": [
         *WAITING,
@@ -229,6 +232,10 @@ _PHRASES: dict[str, list[str]] = {
         f"{_HERE}",
         f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) [{_COME_BACK}]",
         "come to a (stop|halt|hover|standstill)",
+        "(hit|slam [on]|apply|put on|use) [my] brake",
+        f"(park|hang|float|hover) [(here|still)] in [the] (air|mid air|midair) {_BRIEFLY}",
+        "(0|zero|nothing) (on|for|in|along) (all|every|each) "
+        "(axis|axes|direction|component|number)",
         "stay as i am",
         f"(hold|stay|wait|hover|remain|stand) {_HERE} {_GUARD}",
         f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} and let "
@@ -263,7 +270,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (to|for) {_GOAL} ({_TOGETHER} [{_IN_SHAPE}]|{_IN_SHAPE})",
         f"{_KEEP} {_GO} [(on|ahead|forward)] [together] in {_SHAPE} [(to|toward|towards) {_GOAL}]",
         f"(keep|hold) {_SHAPE} (and|while) (advance|{_GO} [(on|ahead|forward)]) "
-        f"[(to|toward|towards|for) {_GOAL}]",
+        f"[(to|toward|towards|for) {_GOAL}] {_WITH}",
         f"(onward|onwards|on|go on|carry on|continue|back) (with|to) [my|our] advance "
         f"[(to|toward|towards) {_GOAL}]",
         f"all advance {_WITH} [(to|toward|towards) {_GOAL}]",
@@ -285,6 +292,7 @@ _PHRASES: dict[str, list[str]] = {
         f"(take|take up|resume) {_MINE} in {_SHAPE} {_MIDDLE}",
         f"{_GO} {_SOME} (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
         f"(gather|regroup|close up|form up) [with ({_OTHERS}|them)] [again] {_THEN_GO}",
+        f"(tuck|snug|squeeze|slot|close) [(back|myself)] in [(closer|tighter|again)] {_WITH}",
         f"(rejoin|join up with|fall in with|link up with|close up (with|to)|reunite with) "
         f"({_OTHERS}|them|{_SHAPE}) [again] {_MIDDLE}",
         f"(get|go|fall|move|come|fly|slot|slide|drop|pull|settle) [back] (in|into|to) {_SHAPE} "
@@ -306,7 +314,7 @@ _PHRASES: dict[str, list[str]] = {
         f"{_GO} {_SOME} (to|into|for) {{ordinal}} (slot|place) [(of|in) {_SHAPE}] [at goal]",
         f"[({_GO}|take|fill|claim|occupy)] {_SOME} [(to|into|for|toward|towards)] slot {{n}} [.] "
         "(that's|that is|it's|it is|which is) (mine|my (own|place|slot|spot|position))",
-        "slot {n} is mine",
+        "(slot {n}|{ordinal} slot) is mine",
         "(i'll|i will) slot {n}",
         f"{_GO} {_SOME} [to] [(place|spot|point|position)] where slot {{n}} "
         "(is|be|belong|will be|sit|lie) [at goal]",
@@ -426,7 +434,8 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "side": [
         f"({_GO}|spread out|swing|fan out|hover|station myself|stand|line up|form up|settle|park"
-        f"|[form [a] line] [.] me|tuck in|set up) {_SOME} {_GAP} "
+        f"|[form [a] line] [.] me|tuck in|set up|slot in|slide in|fall in|get in|pull in) {_SOME} "
+        f"{_GAP} "
         f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
         f"(be|stay|take position|take my place|take up position|hold) {_GAP} [(at|on|to)] {{side}} "
         f"{_FLANK} of {{mate}} {_SEEN}",
@@ -472,12 +481,14 @@ _PHRASES: dict[str, list[str]] = {
         f"(height|altitude|level)|{_LEVEL[1:-1]})",
         "(climb|rise|ascend|go up|fly) (above|over) (them|him|it|{mate}|[all] pursuer)",
         f"(gain|get more) [some|more] (height|altitude) {_LEVEL}",
+        f"(climb|rise|ascend|go up|fly up) [up] {_A_METRE}",
     ],
     "down": [
         f"(sink|descend|drop|dive|fly down|go down) [(down|lower|to [a] lower (height|altitude))] "
         f"{_PACE} {_LEVEL}",
         "(get|come|go) [a] [(bit|little)] lower",
         f"lose [some|more] (height|altitude) {_LEVEL}",
+        f"(sink|descend|drop|dive|come down|go down|fall) [down] {_A_METRE}",
     ],
     "flee": [
         "(flee|escape|run away|run|get away|evade|run for it|run for my life|bolt|take flight)",
@@ -531,11 +542,13 @@ _SHORT = {
         f"{_STRAIGHT} {_PREY} {_PACE}",
         f"(get|catch|grab) {_PREY} [.] {_STRAIGHT} {_PREY}",
         f"[straight] (at|to|for|toward|towards) {_LAST}",
+        f"[(right|straight)] (for|at|onto|after) {_OF_PREY} (tail|heel|back) {_PACE}",
     ],
     "close ranks": [f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}"],
     # "Forward" alone may be where the nose points.
     "advance": [
         f"(onward|onwards) {_WITH}",
+        f"on (to|toward|towards) {_GOAL} {_TOGETHER}",
         f"[now] (onward|onwards|forward|forwards|ahead) (to|toward|towards) {_GOAL} [again] "
         f"{_WITH}",
         f"(onward|onwards|forward|forwards|ahead) in {_SHAPE} [(to|toward|towards) {_GOAL}]",

@@ -298,7 +298,7 @@ _ENDS_UP = (
 )
 _THAT_IS = (
     "[.] [(i . e [.]|that is|that's|so|->|meaning|namely|which (is|be|mean|means)"
-    "|by (go|step|move|walk|turn|head))] [.]"
+    "|[by] (go|step|move|walk|turn|head))] [.]"
 )
 _AWAY = "(get out of the way|make room|clear the way)"
 # Where a move leads.
@@ -421,8 +421,8 @@ _DEEDS: dict[str, list[str]] = {
         f"{_TAKE} (myself|me) {_A} {{thing}} [(from|out of|at) {_place('place')}|{_FRONT}]",
     ],
     "put": [
-        f"{_PUT} {_A} {{thing}} {_HELD} "
-        f"[(in|into|on|onto|to|at|inside|through) ({_place('place')}|{_THERE})|here] {_FOR}",
+        f"{_PUT} {_A} {{thing}} {_HELD} [[right|just] here] "
+        f"[(in|into|on|onto|to|at|inside|through) ({_place('place')}|{_THERE})] {_FOR}",
         f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) "
         f"({_place('place')}|{_THERE}) {_FOR}",
         "drop",
@@ -513,7 +513,7 @@ def grammar() -> Grammar:
             f"{_GO} {_ONE} {_TO} [direction] [=|.] {{side}} [side|direction] {_BY} {_CARRIED} "
             f"[{_LEADS}|[.] {_ENDS_UP}] [{_FOR_THIS}]",
             f"(carry|bring|move|haul|transport|run) {_A} {{carried:thing}} {_ONE} "
-            f"({{way}}|to [my] {{side}}) {_BY} [{_LEADS}]",
+            f"({{way}}|{{clear}}|to [my] {{side}}) {_BY} [{_LEADS}]",
             f"{_TURN} {_TO} {{way}} {_AND_FACE}",
             f"({_GO}|[take] {_SINGLE} {_CELL}) {_ONE} [to [my]] ({{way}}|{{side}}) {_BY} [.] "
             f"({_ENDS_UP}|[which|that] (puts|brings|gets|takes|leaves) (me|us) {_IS_AT})",
@@ -523,7 +523,8 @@ def grammar() -> Grammar:
             f"({_GO}|take|enter|occupy|use|claim|choose) [to|onto|into|on] {_BESIDE}",
             f"{_TURN} {_TO} ({{way}}|{{side}}) (so [that]|to have|and have) {_place('aim')} [is]",
             f"({_GO}|off|(a|one|1) {_CELL}|(carry|bring|take|move) {_A} {{carried:thing}}) "
-            f"(to|toward|for|in direction of) {_place('aim')} ({_THAT_IS} {_ONE}|{_SINGLE} {_CELL})"
+            f"(to|toward|for|closer to|nearer to|in direction of) {_place('aim')} ({_THAT_IS} "
+            f"{_ONE}|{_SINGLE} {_CELL})"
             f" [to [my]] ({{way}}|{{side}}) {_BY}",
             f"[out of [my|{{passed:place}} s] way] [.] {_GO} {_TO} ({{way}}|{{side}}) "
             "[{again:arrow}]",

@@ -27,6 +27,11 @@ _AMOUNT_LINES = re.compile(
 )
 _ROW = re.compile(r"[ \t]*\|(?P<cells>[^\n]+)\|[ \t]*")
 _RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*")
+_HEAD = re.compile(
+    r"(?:(?:the |my )?(?:player|who|name|side|person|coins?|shares?|amounts?|gets?|receives?|takes?"
+    r"|tons?|goods|items?|what|units?|split|part|offer|proposal|number)s?)?",
+    re.I,
+)
 _KNOWN = re.compile(_LABEL, re.I)
 _SELF = r"self|myself|mine|my_share|me_share|own|own_share|i"
 _OTHER = (
@@ -62,7 +67,7 @@ def _table(text: str) -> str:
     head, *body = [[c.strip(" *_`") for c in row["cells"].split("|")] for row in rows if row]
     if len(body) == 1:
         return _pairs(head, body[0]) or text
-    if all(len(row) == 2 for row in (head, *body)):
+    if all(len(row) == 2 for row in (head, *body)) and all(map(_HEAD.fullmatch, head)):
         return _pairs([row[0] for row in body], [row[1] for row in body]) or text
     return text
 

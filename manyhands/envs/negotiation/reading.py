@@ -17,7 +17,7 @@ import numpy as np
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
-from manyhands.core.choices import without_effects
+from manyhands.core.choices import ranked, without_effects
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.signs import NAME
@@ -160,8 +160,8 @@ _ANSWERS = (
     re.compile(r"(?P<main>.+?),?\s+(?P<so>since|because|as)\s+(?P<why>.+)", re.I | re.S),
     # "I turn that down, it costs me 390."
     re.compile(
-        r"(?P<main>[^,;.!:]+?)\s*[,;.!:\u2014]\s*(?P<why>(?:it|that|this) (?:would "
-        r"|will )?(?:costs?"
+        r"(?P<main>[^,;.!:]+?)\s*[,;.!:\u2014]\s*(?:it|that|this) (?:would "
+        r"|will )?(?P<why>(?:costs?"
         r"|loses?|earns?|gains?|gives?|brings?) me [\w ]{1,30})\W*",
         re.I | re.S,
     ),
@@ -216,7 +216,7 @@ _BEFORE = re.compile(
     r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
     r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
     r"(?:too (?:much|high|low|little|expensive|cheap|steep|dear|pricey)|not (?:good )?enough)"
-    r"|not (?:good )?enough)"
+    r"|not (?:good )?enough|too (?:much|high|low|little|expensive|cheap|steep|dear|pricey))"
     r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
     re.I,
 )
@@ -279,6 +279,7 @@ class _Reader:
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
+        text = ranked(text, lambda: self.env.choices(self.state, self.agent, None))
         text = without_effects(text, lambda: self.env.choices(self.state, self.agent, None))
         action = self.decision(text)
         chooses = self.seen.phase in (PICK, PROPOSE)

@@ -79,6 +79,8 @@ _PHRASES = {
         f"fire [off|out] {_CHIPS} [in|into {_POT}] {_MINE}",
         f"(increase|grow|raise|enlarge|build|sweeten) {_POT} (by|with) {_CHIPS}",
         f"bet {_CHIPS} (in|into) {_POT}", f"bet {_HELD} {_MINE}",
+        f"(lead|open|fire) [out] with {_HELD} [for {{n}} [chip]]", "fire [again|away]",
+        "(fire|bet) (again|once more)",
         "take the betting (lead|initiative)", "[bet] the full bet",
         "(fire|lead|fire off|fire out) [out] a bet [of {n} [chip]] [(in|into) [the] (pot"
         "|middle)]",
@@ -138,6 +140,7 @@ _PHRASES = {
         "[be|stay|hang] in for [the|a|another] {n} [more|extra] [chip]",
         f"{_CHIPS} [from me] to stay [in]", "(put|throw) in [the] {n:count} [more] [chip] "
         "to (stay|call) [in]", "(put|throw|toss) in [the|a] chip to (stay|call) [in]",
+        "(put|throw|toss) in [the] (extra|missing|one|1) chip",
         "(make|find) [the|a] (crying|hero|curious|loose|light|tough|easy|simple|quick) call",
         "pay {n:count} [chip] and see the (public|next|board) card",
         "pay [the|my] [{n:count}] chip and (see|go to|take) [the|a] (showdown|public card"

@@ -592,8 +592,8 @@ LABELS = {
 }
 LABELS |= dict.fromkeys(STEPPED, LABELS["rotors"])
 _GO = (
-    "(go|move|fly|run|drift|head|shift|slide|travel|zoom|glide|float|edge|ease|nudge|scoot|inch"
-    "|creep|crawl|accelerate|push)"
+    "(go|move|fly|run|drift|head|shift|slide|slip|travel|zoom|glide|float|edge|ease|nudge|scoot"
+    "|inch|creep|crawl|accelerate|push)"
 )
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|a little bit|straight|directly|back|a touch|over"
@@ -623,7 +623,8 @@ _PHRASES = {
               "(keep|stay) (level|steady) and (hover|hold [position]|wait)",
               "[a] [short|quick|full|brief] stop [here]",
               "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
-              "stay as i am",
+              "stay as i am", "(stay|keep|hold|remain|hover) (level|steady|still|flat) and "
+              "(level|steady|still|flat)", "(park|hang) in [the] (air|mid air|midair)",
               "come to [a] (rest|stop|halt)",
               "(put|hit|apply) [the] brake [on]",
               "come to [a] (rest|stop|halt) and stay [there|here]"],
@@ -636,6 +637,9 @@ _PHRASES = {
            f"{_SOME} [of] [more] {_HEIGHT}", f"[some|a bit|a little] more {_HEIGHT}",
            f"(come|get|take (myself|drone)) {_SOME} (up|higher) {_SOME}",
            f"let (myself|drone) (rise|climb|ascend|float up|go up) {_SOME}",
+           f"({_GO}|get|come) {_SOME} (up|upward|higher) {_SOME} (to|toward|into|under|at) "
+           "(ball|it)",
+           f"(rise|climb|ascend) {_SOME} (to|toward|into|under|at) (ball|it)",
            f"(raise|lift) (myself|drone) [up] {_SOME}", f"(rise|climb|ascend) up {_SOME}"],
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
              f"(sink|descend|lower) {_SOME} [down|lower] {_SOME}",
@@ -665,17 +669,23 @@ _PHRASES = {
              f"(begin|start|enter|make|take|do|fly) [a] {{side}} (bank|roll) {_SOME}",
              "[a] [gentle|slight|soft] {side} (bank|roll|lean)",
              f"[a] [gentle|slight|soft] (bank|roll|lean) [over] {_WARD} {_SOME}",
-             f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}"],
+             f"(bank|roll|lean|tilt|tip) {_SOME} [over] {_WARD} {_SOME}",
+             f"(drop|dip|lower) [my|its] {{side}} (wing|side|edge) {_SOME}",
+             f"(raise|lift|pull up) [my|its] {{lifted}} (wing|side|edge) {_SOME}"],
     "nose down": ["[(put|push|tip|pitch|point|tilt|dip|drop|bring|lower|press)] [my] nose "
                   f"(down|forward|(forward|over) and down|down and forward) {_SOME}",
                   f"(push|tip|pitch|point|tilt|dip|drop|lower|put) [down] [my] nose {_SOME}",
                   f"pitch {_SOME} (down|forward|forward and down|over) {_SOME}",
-                  f"(tilt|lean|tip) {_SOME} forward {_SOME}"],
+                  f"(tilt|lean|tip) {_SOME} forward {_SOME}",
+                f"(drop|dip|lower|push down|tip down) [my] front [(edge|end|side)] {_SOME}",
+                f"(raise|lift|pull up) [my] (tail|rear [(edge|end|side)]) {_SOME}"],
     "nose up": ["[(put|pull|tip|pitch|point|tilt|bring|lift|raise)] [my] nose up "
                 f"{_SOME}",
                 f"(pull up|lift|raise|lift up) [my] nose {_SOME}",
                 f"pitch {_SOME} (up|back|backward|up and back) {_SOME}",
-                f"(tilt|lean|tip) {_SOME} backward {_SOME}"],
+                f"(tilt|lean|tip) {_SOME} backward {_SOME}",
+                f"(raise|lift|pull up|tip up) [my] front [(edge|end|side)] {_SOME}",
+                f"(drop|dip|lower|push down) [my] (tail|rear [(edge|end|side)]) {_SOME}"],
     "target": [f"[(keep|continue|keep on|go on)] ({_GO}|navigate|make for|return|continue|come) "
                f"{_SOME} "
                f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
@@ -755,6 +765,7 @@ _PHRASES |= {
 _PHRASES["up"] += [f"(jump|leap) {_TOUCH[1:-1]}"]
 _MOTION_SLOTS = {
         "side": {"left": "left", "leftward": "left", "right": "right", "rightward": "right"},
+        "lifted": {"left": "right", "right": "left"},
         "around": {"counterclockwise": "left", "counter clockwise": "left", "anticlockwise": "left",
                    "anti clockwise": "left", "clockwise": "right"},
         "height": {"up": "up", "upward": "up", "higher": "up",
@@ -792,7 +803,9 @@ def _command(found: Reading, sentence: str, actions: str) -> str:
     meaning, values = found
     if _NO_SIDE.search(sentence):
         return ""
-    side = next((values[slot] for slot in ("side", "around", "height") if slot in values), "")
+    side = next(
+        (values[slot] for slot in ("side", "around", "height", "lifted") if slot in values), ""
+    )
     like = "rotors" if actions in STEPPED else actions  # rotors by another name
     if meaning == "fly to":
         return "four" if like == "position" else "position"

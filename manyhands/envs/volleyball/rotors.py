@@ -87,6 +87,7 @@ _PHRASES = {
             f"give [it] (everything|all [of it]) (on|to|for|with|from) {_EVERY}",
             f"{_RUN} {_EVERY}",
             f"[(go|go to|give it|give|use|apply)] {_FULL} [(on|with) {_EVERY}]",
+            f"[(go|go to|give it|give|use|apply)] {_FULL} (everywhere|all round|all around)",
             f"{_GO_UP} (at|with|on) {_FULL}",
             f"{_GO_UP} {_FULL}",
         )

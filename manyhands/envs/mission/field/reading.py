@@ -185,6 +185,9 @@ _STAY = [
     "(stay|remain|wait) in my (cell|place|room)",
     HOLD,
     "hold my place",
+    f"(hold|keep|man|guard) my (post|station) [here] [((at|by|near|beside) [the|my] {{thing}})] "
+    f"{TIME}",
+    f"(guard|watch|hold) (this|my) (room|cell|place|spot) {TIME}",
     f"(stay|wait|remain|hold) [(here|put|still|right here)] [on|at|in] [{PLACE}] {_LAST}",
     f"(stay|remain|wait|hold|stand) [here] [(at|on|in)] {PLACE} {TIME}",
     f"{_REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
@@ -326,6 +329,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"|pick up) {_THING} [(at|on) {PLACE}]",
                       f"{_TAKE} [up] {_THING} {_SIDE} [up]",
                       f"(eat|harvest|munch) {_THING} {_SIDE}",
+                      f"(eat|munch) (the|that|this) (one|1|snack) {_SIDE}",
                       f"{_TAKE} [up] ({_THING}|it) [up] {_BY}",
                       f"({_TAKE}|eat) [up] it [up]"]),
             ("push", ["(push|shove|move) [(the|this|that)] (box|crate) "

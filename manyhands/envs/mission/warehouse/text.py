@@ -538,8 +538,9 @@ GRAMMAR = Grammar(
             (
                 ("face", heading),
                 [
-                    f"{_TURN} [(to|towards|toward|to face|so [that] (i|i'm) (face|look) [to])] "
-                    f"[the] ({also}) [(rack|shelf|side|edge|wall)]",
+                    f"({_TURN}|spin [round|around]) [(to|towards|toward|to face|(so [that]|until"
+                    f"|till)"
+                    f" (i|i'm) (face|look) [to])] [the] ({also}) [(rack|shelf|side|edge|wall)]",
                     "look [(to|towards|toward)] [the] {facing:compass}".replace(
                         "{facing:compass}", HEADINGS[heading]
                     ),

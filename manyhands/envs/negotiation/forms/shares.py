@@ -247,10 +247,11 @@ class Shares(Bargain):
                 rest = index
             else:
                 content[index] = total if share == "all" else int(share)
-        content = np.maximum(content, 0)
+        given, content = content, np.maximum(content, 0)
         if halves:
             left = total - int(content.sum())
-            if len(set(halves)) < 2 or rest is not None or left < 0 or left % 2:
+            mine = agent in halves or given[agent] >= 0
+            if len(set(halves)) < 2 or rest is not None or left < 0 or left % 2 or not mine:
                 raise IllegalAction(f"{left} cannot be split so: name all shares")
             content[halves] = left // 2
         if rest is not None:
