@@ -163,6 +163,12 @@ def without_effects(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
     return text
 
 
+def as_choice(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
+    """An answer with the choice that it names by rank, and without effects of choices: `ranked`,
+    then `without_effects`."""
+    return without_effects(ranked(text, choices), choices)
+
+
 def ranked(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
     """An answer that names a choice by its place in the list, "the second option", "the last of
     these", as that choice; as it is where the list is longer than what is shown of it."""

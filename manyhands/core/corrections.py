@@ -74,7 +74,8 @@ _BEHIND = re.compile(r"(?:[,;:!\u2026\u2013\u2014]|\.(?!\d)|\s-+(?=\s))\s*(?=\w)
 # What makes all of it another's words, another time, a supposition.
 _FRAMED = re.compile(
     r"\b(?:suppos\w+|imagin\w+|pretend\w*|hypothe\w+|if|unless|jok\w+|kidding|says?|said|asks?"
-    r"|asked|tells?|told|wrote|writes?|quot\w+|examples?|sarcas\w+|yesterday|tomorrow)\b"
+    r"|(?:talk|speak|address)(?:s|ed|ing)?|spoke|meant (?:for|to)|asked"
+    r"|tells?|told|wrote|writes?|quot\w+|examples?|sarcas\w+|yesterday|tomorrow)\b"
     r"|[\"\u201c\u201d\u00ab\u00bb]",
     re.I,
 )

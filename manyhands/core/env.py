@@ -33,7 +33,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, Spot, choices_of, fold, ranked, without_effects
+from manyhands.core.choices import LIMIT, Choice, Spot, as_choice, choices_of, fold
 from manyhands.core.errors import ConfigError as ConfigError
 from manyhands.core.errors import EpisodeOver as EpisodeOver
 from manyhands.core.errors import IllegalAction as IllegalAction
@@ -291,8 +291,7 @@ class Env(Generic[State]):
     def parse(self, text: str, state: State, agent: str | int) -> Action:
         """The action that `text` names; raises `IllegalAction` with a reason to act on."""
         i = self.index(agent)
-        text = ranked(text, lambda: self.choices(state, i, None))
-        text = without_effects(text, lambda: self.choices(state, i, None))
+        text = as_choice(text, lambda: self.choices(state, i, None))
         return self._module("text").parse(self, text, state, i)
 
     def words(self, action: Action, state: State, agent: str | int) -> str | None:

@@ -54,6 +54,8 @@ REFUSED = (
     "wait, no, east",
     "north, no, east, then south",
     "north, no, it's better to think again",
+    "north, sorry, I was talking to chef_1: east",
+    "north, no, that was meant for chef_1: east",
 )
 
 

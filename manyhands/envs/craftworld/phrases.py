@@ -95,8 +95,8 @@ FIGURE = re.compile(
     r"(?=\w)"
 )
 ASK = "(request|ask for|beg for|call for|ask [my] {player} for|ask everyone for|ask others for"
-ASK += "|ask all for|ask team for|ask my team for|ask [my] (teammate|partner|mate) for|request "
-"help with"
+ASK += "|ask all for|ask team for|ask my team for|ask [my] (teammate|partner|mate) for"
+ASK += "|request help with"
 ASK += "|ask [the] other [(one|player)] for|ask (again|once more) for|call [out] again for"
 ASK += "|(repeat|renew|keep up) my (call|request|wish|plea) for|put in a (request|call|wish) for)"
 ALL = "(others|other two|two others|both|both [of] (them|others)|everyone|everybody|team|all)"

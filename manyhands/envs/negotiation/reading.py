@@ -17,7 +17,7 @@ import numpy as np
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
-from manyhands.core.choices import ranked, without_effects
+from manyhands.core.choices import as_choice
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.signs import NAME
@@ -279,8 +279,7 @@ class _Reader:
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
-        text = ranked(text, lambda: self.env.choices(self.state, self.agent, None))
-        text = without_effects(text, lambda: self.env.choices(self.state, self.agent, None))
+        text = as_choice(text, lambda: self.env.choices(self.state, self.agent, None))
         action = self.decision(text)
         chooses = self.seen.phase in (PICK, PROPOSE)
         # "No words from me, I pass" keeps to talk, which is over.
