@@ -379,7 +379,9 @@ class Guest:
             self._asked, self._due = asked, False
             early, self._early = self._early, None
         if early is not None:
-            self.answer(*early)
+            reason, listener = self.answer(*early), self.listener
+            if reason and listener is not None:
+                listener({"type": "refused", "reason": reason})
         try:
             while asked.reply is None:
                 if self.away and self._stand_in is None and not self.closed:

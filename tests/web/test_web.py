@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import io
 import json
@@ -10,7 +11,9 @@ import re
 import signal
 import threading
 import time
+import types
 
+import jax
 import numpy as np
 import pytest
 from PIL import Image
@@ -30,6 +33,7 @@ from manyhands.web.tables import (
     MOST_NEWS,
     PERSON,
     Drawing,
+    Guest,
     changed,
     event_words,
     seen,
@@ -114,6 +118,28 @@ def begun(socket):
     refused, _, _ = until(socket, lambda m: m["type"] == "refused")
     assert "fly" in refused["reason"]
     return view
+
+
+def test_an_answer_before_the_question_is_refused_like_any_other():
+    """The view is there before the game asks: an answer in between is not lost."""
+    env = manyhands.make("tic_tac_toe")
+    state = env.reset(jax.random.key(0))
+    view = types.SimpleNamespace(parse=lambda words: env.parse(words, state, 0))
+    guest, told = Guest(env, 0, None, 60.0), []
+
+    async def early():
+        guest.come(told.append)
+        guest.expect(True)
+        assert guest.answer("fly", None) == ""
+        asked = asyncio.create_task(guest.ask(view))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert guest.answer("b2", None) == ""
+        return await asked
+
+    reply = asyncio.run(early())
+    assert told[0]["type"] == "refused" and "fly" in told[0]["reason"]
+    assert reply.action == "b2" and len(told) == 1
 
 
 def test_a_person_plays_a_game_and_its_record_is_kept(server, tmp_path):
