@@ -48,7 +48,8 @@ _BEFORE = re.compile(
     r"|fear|know|see|saw|watch|remember|tried|been|against|trust|dislike|pass|drop|quit|gave|give"
     r"|given|regret|doubt|resist|done|tired|came|went|no|ignore)\b)"
     r"|(?:weak|strong|decent|mediocre|marginal|lousy|nice|low|high|top|middle|bottom|no)"
-    r" (?:hand|cards?|pair|kicker|odds)$"
+    r" (?:hand|cards?|pair|kicker|odds|strength|showdown value|equity|draw|luck)"
+    r"(?: (?:here|yet|at all|for me|this time))?$"
     r"|[\w-]+ing\b(?! (?:to|of|for) \w+$)|too \w+ for (?:me|my \w+)|you win\b|just for fun"
     r"|no need to (?:hurry|rush|risk|bluff|wait|panic|worry))",
     re.I,

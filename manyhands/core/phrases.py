@@ -268,6 +268,9 @@ WAITING = (
     "|bide my time|mark time|linger|tarry) "
     f"[(here|there|where i (am|stand)|in place|right here|right where i am)] {TIME}",
     f"(stay|remain|stand|keep|wait) [exactly|right] (where i (am|stand)|as i am) {TIME}",
+    f"(stand|freeze|hold) [just|exactly|right] (here|there) {TIME}",
+    "(watch|look on|observe) [for] (a|1|another|this) [(single|brief|short|little)] "
+    "(turn|step|moment|round|while|bit|tick)",
     f"(have|take|make) [a] [(short|brief|quick|little|tiny)] (wait|pause|breather) {TIME}",
     f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
     "[just] [one] (1|another|more) (moment|second|step|turn|beat|tick) [more] (here|of waiting)",

@@ -50,6 +50,7 @@ _SPELT = tuple(
             r" (?:here|this (?:spot|cell)))\b"
             r"|\b(?:sit|sitting) (?:on|with) my hands(?: folded)?\b|\bhold(?:ing)? my horses\b"
             r"|\btwiddl(?:e|ing) my thumbs\b|\bhang(?:ing)? (?:around|about|tight|loose)\b"
+            r"|\bkeep(?:ing)? my feet (?:still|put|where (?:they|i) (?:are|am))\b"
             r"|\bkick(?:ing)? my heels\b|\b(?:stand|sit|loaf)(?:ing)? (?:around|about|idle)\b"
             r"|\b(?:tak|admir|enjoy|watch)(?:e|ing)? (?:in )?the (?:scenery|view|landscape)\b"
             r"|\b(?:paus(?:e|ing) for|tak(?:e|ing)|catch(?:ing)?) (?:a|my) (?:beat|breather"
@@ -226,7 +227,8 @@ _STAGED = re.compile(
     r"|passes\b)[a-z]+s\b[^()*\n]{3,80}[*)]\s*(?=[A-Z])"
 )
 _POLITE = re.compile(
-    r"\W*(?:with (?:a|an|my|this|the) [a-z]+(?: [a-z]+)?,? (?=(?:i|i'll|i'm|i'd)\b)"
+    r"\W*(?:with (?:a|an|my|this|the) [a-z]+(?: [a-z]+)?(?: in (?:my )?hand)?,? (?=(?:i|i'll|i'm"
+    r"|i'd)\b)"
     r"|(?:with (?:all )?(?:due )?(?:respect|pleasure|your permission|a smile)[^,.;:!?]{0,40},"
     r"|(?:given|considering|based on|looking at|in view of) (?!the (?:chance|choice|option))"
     r"(?:the|my|this|that|these|all|everything)\b[^,.;:!?]{0,50},(?= (?:i|i'll|i'm|my)\b)"

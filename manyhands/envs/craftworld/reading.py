@@ -474,7 +474,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("sleep", ["(sleep|go to sleep|fall asleep|go to bed|take [a] nap|nap|rest|"
                           "have [a] rest|take [a] rest|(get|catch|grab) [some] (sleep|rest|shut "
                           "eye|shuteye)"
-                          "|hit [the] (sack|hay)|turn in [for [the] night]|doze off|nod off"
+                          "|hit [the] (sack|hay)|bedtime|bed time|time for bed|turn in [for [the] "
+                          "night]|doze off|nod off"
                           "|lie down [and (sleep|rest|(get|catch) [some] (sleep|rest|shut eye))]"
                           f"|lie down to (sleep|rest)) [here] {RESTED}"]),
             ("place", [

@@ -33,6 +33,7 @@ _GO = (
 )
 _SOME = (
     "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|off|fast"
+    "|a touch|a notch|a tad|a fraction"
     "|further|farther|now|at full speed|full speed|all out|flat out|across|around)]"
 )
 _PREY = "(evader|it|him|her|target|prey|intruder|runaway|enemy|opponent|fugitive)"
@@ -237,6 +238,7 @@ _PHRASES: dict[str, list[str]] = {
         "(0|zero|nothing) (on|for|in|along) (all|every|each) "
         "(axis|axes|direction|component|number)",
         "stay as i am",
+        f"(stay|remain|keep) (airborne|aloft|in [the] air) {_HERE} {_BRIEFLY}",
         f"(hold|stay|wait|hover|remain|stand) {_HERE} {_GUARD}",
         f"(hold|stay|wait|hover|remain) [[my] position] {_HERE} and let "
         f"({_PREY}|them|{_OTHERS}|{{mate}}) (come|catch up) "

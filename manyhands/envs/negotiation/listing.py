@@ -25,6 +25,12 @@ _AMOUNT_LINES = re.compile(
     r"[^\n:?]{1,60})[ \t]*(?:\n|\Z)){2,}",
     re.I | re.M,
 )
+# "Give: 6 wheat / Get: 2 wood".
+_SLASHED = re.compile(
+    rf"(\b(?:{_LABEL})[*_]*:[*_]*[ \t]*[^\n/|:;?]{{1,40}}?)[ \t]*(?:/|\|"
+    rf"|;)[ \t]*(?=[*_]*(?:{_LABEL})[*_]*:)",
+    re.I,
+)
 _ROW = re.compile(r"[ \t]*\|(?P<cells>[^\n]+)\|[ \t]*")
 _RULE = re.compile(r"[ \t]*\|(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*")
 _HEAD = re.compile(
@@ -42,7 +48,7 @@ _OTHER = (
 
 def in_one_line(text: str, other: str) -> str:
     """An answer with lists of amounts as one line; `other` is the only other player, or empty."""
-    text = _AMOUNT_LINES.sub(_joined, _table(text))
+    text = _AMOUNT_LINES.sub(_joined, _SLASHED.sub(r"\1, ", _table(text)))
     if "{" in text:
         text = re.sub(rf"([\"'])(?:{_SELF})\1(?=\s*:)", '"me"', text, flags=re.I)
         if other:

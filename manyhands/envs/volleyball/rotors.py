@@ -85,7 +85,7 @@ _PHRASES = {
             f"[(give|put) [some]] (thrust|power|throttle up|power up|rev up) "
             f"(on|to|for|with|from) {_EVERY}",
             f"give [it] (everything|all [of it]) (on|to|for|with|from) {_EVERY}",
-            f"{_RUN} {_EVERY}",
+            f"{_RUN} [it] {_EVERY}",
             f"[(go|go to|give it|give|use|apply)] {_FULL} [(on|with) {_EVERY}]",
             f"[(go|go to|give it|give|use|apply)] {_FULL} (everywhere|all round|all around)",
             f"{_GO_UP} (at|with|on) {_FULL}",

@@ -253,6 +253,7 @@ class Pool(Bargain):
             "{take:list} (is|are) (all|what) i (ask|want|need|ask for|take|need|am asking for|claim"
             "|request)",
             "{take:list} (goes|go|come|comes) to (me|{me})",
+            "{take:list} (stay|stays|remain|remains) (with me|mine)",
         ]
         gives = "[i] [i'll|will|would|i'd|can] (give|offer|leave|hand|hand over)"
         theirs = [
@@ -303,6 +304,11 @@ class Pool(Bargain):
                 "{amount} (each|apiece|for each of us)",
                 "[i] [propose|offer|suggest] [a] {amount} (/|-) {second:amount} [split]",
             ]
+            phrases["favour"] = [
+                "[i|my (proposal|offer|split) is] [propose|offer|suggest] [a] {amount} "
+                "[(/|-|to)] {second:amount} [(split|division|share)] (in|to) (my|own|my own) "
+                "(favour|favor|advantage)",
+            ]
         return phrases
 
     def slots(self, agent: int) -> dict[str, Any]:
@@ -312,6 +318,11 @@ class Pool(Bargain):
         pool, values = seen["pool"], reading.values
         if reading.meaning == "half":
             return Bundle(whole="half").counts(self.goods, pool)
+        if reading.meaning == "favour":
+            share = max(values["amount"], values["second"])
+            if values["amount"] + values["second"] != int(pool[0]):
+                raise IllegalAction(f"the shares add up to {int(pool[0])}: say what you keep")
+            values = {"take": Bundle(((0, share),))}
         if reading.meaning == "each":
             share, second = values["amount"], values.get("second", values["amount"])
             if share != second:

@@ -23,7 +23,8 @@ _N = (
 _WORDS = {"nothing": "0", "everything": "all", "all the coins": "all", "all of it": "all"}
 _WHO = (
     r"(?P<who{0}>player [0-9]+|me|myself|i|you|yourself|everybody|everyone|each player|each of us"
-    r"|each of (?:the )?others|each of you|(?:the )?other (?:two|2)|both (?:of the )?others"
+    r"|(?:the |both |each )?(?:two |2 )?of (?:them|you)|each of (?:the )?others|each of you"
+    r"|(?:the )?other (?:two|2)|both (?:of the )?others"
     r"|(?:the )?others|you (?:two|2)|each"
     r"|all of us|all|both of us|both)"
 )
@@ -218,11 +219,12 @@ class Shares(Bargain):
         content, n = np.full(self.players, -1), self.players
         rest, halves = None, []
         for who, share in pairs:
-            if "other" in who or who in ("you two", "you 2", "each of you"):
+            if "other" in who or who in ("you two", "you 2") or who.endswith(("of you", "of them")):
                 others = np.arange(n) != agent
                 if (content[others] >= 0).any() or rest is not None or not share.isdigit():
                     raise IllegalAction("say what each of the others gets")
-                if (who.endswith(("two", "2")) or who.startswith("both")) and n != 3:
+                two = who.endswith(("two", "2")) or {"two", "2", "both"} & set(who.split())
+                if two and n != 3:
                     raise IllegalAction(f"there are {n - 1} others: name all by number")
                 content[others] = int(share)
                 continue
