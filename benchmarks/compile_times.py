@@ -25,6 +25,14 @@ WAYS = ("random", "pettingzoo", "gymnasium")
 # World -> its numbers of agents and their configurations; a world is an id, and words about it.
 WORLDS: dict[str, dict[int, dict[str, Any]]] = {
     "kitchen": {n: {"layout": "multiplayer_schelling", "chefs": n} for n in range(1, 7)},
+    "kitchen asked": {
+        n: {"layout": "overcooked_v2/grounded_coord_ring", "chefs": n, "view_radius": 2}
+        for n in range(2, 7)
+    },
+    "kitchen routes": {
+        n: {"layout": "multiplayer_schelling", "chefs": n, "observation": "routes"}
+        for n in range(1, 7)
+    },
     "craftworld": {n: {"players": n} for n in (1, 2, 4)},
     "home": {1: {}, 2: {"task": "house"}, 4: {"task": "house", "players": 4}},
     "volleyball": {2: {"task": "1v1"}, 6: {"task": "3v3"}},

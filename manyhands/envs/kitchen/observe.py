@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.axes import expand, stack
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
 from manyhands.envs.kitchen import asked as ask
@@ -231,10 +232,7 @@ def observe(config: KitchenConfig, state: KitchenState) -> Array:
     if config.observation == "routes":
         return routes.observe(config, perceive(config, state))
     if config.observation == "grid" and config.asked:
-        rows = [_asked_planes(config, state, i, config.view_radius) for i in range(config.chefs)]
-        grid = jnp.stack(jax.lax.optimization_barrier([plane for row in rows for plane in row]))
-        grid = grid.reshape(config.chefs, -1, *grid.shape[1:])
-        return _as_map(config, grid, 2)
+        return _as_map(config, _asked_grid(config, state), 2)
     if config.observation == "grid":
         if not state.time.ndim and config.chefs > WRITTEN_OUT:
             return jax.lax.map(functools.partial(_unpacked, config), perceive(config, state))
@@ -263,9 +261,11 @@ def summary(config: KitchenConfig, state: KitchenState) -> Array:
 
 def _asked_summary(config: KitchenConfig, state: KitchenState) -> list[Array]:
     assert state.asked is not None
-    planes = _asked_planes(config, state, 0, None)
-    for i in range(1, config.chefs):
-        planes += _asked_planes(config, state, i, None)[: 7 + config.kinds]
+    bodies, rest = _asked_planes(config, state)
+    at = [cell_numbers(state) == cell[None] for cell in state.position]
+    own = [jnp.where(here, plane, 0) for here in at for plane in bodies]
+    others = [jnp.where(at[0], 0, plane) for plane in bodies]
+    planes = [*own[: len(bodies)], *others, *rest, *own[len(bodies) :]]
     for shift in ask.SHIFTS[: config.kinds]:
         wanted = (state.asked.recipe >> shift & 3).astype(jnp.uint8)
         planes.append(jnp.broadcast_to(wanted[None], planes[0].shape))
@@ -294,12 +294,7 @@ def _all_codes(config: KitchenConfig, state: KitchenState) -> Array:
     chef = (order << bits.chef)[:, :, None] | own[None, :, None]
     code = ground | jnp.sum(jnp.where(here, chef, 0), axis=1, dtype=jnp.int32)
     if config.view_radius is not None:
-        across = cells.astype(jnp.int32) % config.width, cells.astype(jnp.int32) // config.width
-        at = state.position.astype(jnp.int32)[:, None]
-        far = jnp.maximum(
-            jnp.abs(across[0] - at % config.width), jnp.abs(across[1] - at // config.width)
-        )
-        code = jnp.where(far <= config.view_radius, code, VOID)
+        code = jnp.where(_in_views(config, state, config.view_radius), code, VOID)
     urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << bits.urgent
     return code | urgent
 
@@ -379,19 +374,38 @@ def _planes(
         carried == TOMATO,
         jnp.broadcast_to(urgent[None], terrain.shape),
     ]
+    return _bytes(planes)
+
+
+def _bytes(planes: list[Array]) -> list[Array]:
     return [plane.astype(jnp.uint8) for plane in planes]
 
 
-def _asked_planes(
-    config: KitchenConfig, state: KitchenState, agent: int, radius: int | None
-) -> list[Array]:
-    """The same where one recipe is asked for at a time: the planes of `_asked_layout`."""
+def _asked_grid(config: KitchenConfig, state: KitchenState) -> Array:
+    """The grids of all chefs where one recipe is asked for at a time, u8[chefs, P, cells, ...]:
+    planes of the whole kitchen, of which each chef gets what it sees."""
+    bodies, rest = _asked_planes(config, state)
+    own = cell_numbers(state) == state.position[:, None]  # [chefs, cells, ...]
+    seen = jnp.ones_like(own)
+    if config.view_radius is not None:
+        seen = _in_views(config, state, config.view_radius)
+    barrier = jax.lax.optimization_barrier
+    pieces: list[Array] = []
+    for mask, planes in ((own, bodies), (seen & ~own, bodies), (seen, rest)):
+        if state.time.ndim:
+            whole = barrier(jnp.stack(barrier(planes)))
+            pieces.append(jnp.where(mask[:, None], whole[None], 0))
+        else:  # no array of three axes: the loops over them run several times slower
+            pieces += [jnp.where(mask, plane[None], 0) for plane in planes]
+    grid = jnp.concatenate(barrier(pieces), axis=1)
+    return grid.reshape(config.chefs, -1, *own.shape[1:])
+
+
+def _asked_planes(config: KitchenConfig, state: KitchenState) -> tuple[list[Array], list[Array]]:
+    """The planes of `_asked_layout` for the whole kitchen, u8[cells, ...]: of chefs, the same for
+    oneself and others, and of all else."""
     assert state.asked is not None
     cells, terrain = cell_numbers(state), state.terrain
-    seen = None if radius is None else in_view(config, state, agent, radius)
-
-    def plane(values: Array) -> Array:
-        return (values if seen is None else jnp.where(seen, values, 0)).astype(jnp.uint8)
 
     def contents(things: Array, cooked: Array) -> list[Array]:
         """Plated, cooked, and how many of each kind."""
@@ -401,17 +415,14 @@ def _asked_planes(
             found.append(jnp.where(soup, things >> shift & 3, things == thing))
         return found
 
-    always, planes = jnp.ones_like(terrain, bool), []
-    own, *others = egocentric(config, agent)
-    for group in ([own], others):
-        held = jnp.zeros_like(state.objects)
-        facing = jnp.full_like(terrain, 4)
-        for i in group:
-            here = cells == state.position[i][None]
-            held = jnp.where(here, state.held[i][None], held)
-            facing = jnp.where(here, state.facing[i][None], facing)
-        planes += [facing < 4, *(facing == way for way in range(4)), *contents(held, always)]
-    planes += [terrain == code for code in (COUNTER, SERVING, POT, INDICATOR, BUTTON, DISHES)]
+    always = jnp.ones_like(terrain, bool)
+    held, facing = jnp.zeros_like(state.objects), jnp.full_like(terrain, 4)
+    for i in range(config.chefs):
+        here = cells == state.position[i][None]
+        held = jnp.where(here, state.held[i][None], held)
+        facing = jnp.where(here, state.facing[i][None], facing)
+    bodies = [facing < 4, *(facing == way for way in range(4)), *contents(held, always)]
+    planes = [terrain == code for code in (COUNTER, SERVING, POT, INDICATOR, BUTTON, DISHES)]
     planes += [terrain == code for code in DISPENSERS[: config.kinds]]
     is_pot = terrain == POT
     inside = contents(state.objects, ~is_pot | (state.timer == 1))
@@ -421,7 +432,7 @@ def _asked_planes(
     planes.append(jnp.where(is_pot & (state.timer > 1), state.timer - 1, 0))
     if config.show_delivery:
         planes.append((terrain == SERVING) & state.asked.delivered[None])
-    return [plane(values) for values in planes]
+    return _bytes(bodies), _bytes(planes)
 
 
 def egocentric(config: KitchenConfig, agent: int) -> list[int]:
@@ -434,6 +445,15 @@ def in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int)
     own = state.position[agent].astype(jnp.int32)[None]
     across = jnp.abs(cells % config.width - own % config.width)
     return (across <= radius) & (jnp.abs(cells // config.width - own // config.width) <= radius)
+
+
+def _in_views(config: KitchenConfig, state: KitchenState, radius: int) -> Array:
+    """`in_view` of all chefs, bool[chefs, cells, ...]."""
+    numbers = expand(np.arange(state.terrain.shape[0], dtype=np.int32), state.time.ndim)
+    at = state.position.astype(jnp.int32)
+    columns, rows = jax.lax.optimization_barrier((at % config.width, at // config.width))
+    across = jnp.abs(numbers % config.width - columns[:, None])
+    return (across <= radius) & (jnp.abs(numbers // config.width - rows[:, None]) <= radius)
 
 
 def _as_map(config: KitchenConfig, rows: Array, axis: int) -> Array:
@@ -497,57 +517,59 @@ def features(codes: Array, left: Array, soups: Array, chefs: int, pots: int) -> 
         left, soups: [...].
     """
     height, width = codes.shape[1:3]
-    batch = codes.shape[3:]
-    codes = codes.reshape(chefs, height * width, *batch)
-    one = (1,) * len(batch)
-    columns = jnp.tile(jnp.arange(width), height).reshape(1, -1, *one)
-    rows = jnp.repeat(jnp.arange(height), width).reshape(1, -1, *one)
+    batch = codes.ndim - 3
+    codes = codes.reshape(chefs, height * width, *codes.shape[3:])
+    order = expand(np.arange(height * width), batch)
+    columns, rows = order % width, order // width
     terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
     thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
 
     def pick(values: Array, mask: Array) -> Array:
-        return jnp.sum(jnp.where(mask, values, 0), axis=1)
+        """The value at the one cell of masks [K, chefs, cells, ...]."""
+        return jnp.sum(jnp.where(mask, values, 0), axis=2)
 
-    own = chef == 1
-    x, y = pick(columns, own), pick(rows, own)
-    dx, dy = columns - x[:, None], rows - y[:, None]
-
-    def body(mask: Array) -> list[Array]:
-        turned, hand = pick(facing, mask), pick(thing, mask)
-        there = mask.any(axis=1)
-        soup = hand >= SOUP
-        holding = [hand == ONION, hand == TOMATO, hand == DISH, soup]
-        counts = [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
-        return [*((turned == f) & there for f in range(4)), *holding, *counts]
-
+    # Everybody whom each chef sees, oneself first: [chefs seen, chefs, ...].
+    bodies = chef == expand(np.arange(1, chefs + 1)[:, None, None], batch)
+    there, turned, hand = bodies.any(axis=2), pick(facing, bodies), pick(thing, bodies)
+    x, y = pick(columns, bodies), pick(rows, bodies)
+    dx, dy = columns - x[0][:, None], rows - y[0][:, None]
+    soup = hand >= SOUP
+    body = [(turned == side) & there for side in range(4)]
+    body += [hand == ONION, hand == TOMATO, hand == DISH, soup]
+    body += [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
     blocked = (terrain != FLOOR) | (chef > 1)
     beside = [(dx == a) & (dy == b) for a, b in ((0, -1), (0, 1), (1, 0), (-1, 0))]
-    columns_out = [*body(own), x, y, *((blocked & mask).any(axis=1) for mask in beside)]
-    for k in range(2, chefs + 1):
-        mask = chef == k
-        columns_out += [mask.any(axis=1), *body(mask), pick(dx, mask), pick(dy, mask)]
+    own = [*body, x, y]
+    others = [there, *body, *(jnp.where(there, place - place[:1], 0) for place in (x, y))]
 
-    order = jnp.arange(height * width).reshape(1, -1, *one)
     rank = (jnp.abs(dx) + jnp.abs(dy)) * (height * width) + order
     far = jnp.iinfo(jnp.int32).max
     counter = terrain == COUNTER
-    wanted = [terrain == code for code in (ONIONS, TOMATOES, DISHES, SERVING)]
-    wanted += [counter & (thing == NOTHING)]
-    wanted += [counter & (thing == code) for code in (ONION, TOMATO, DISH)]
-    wanted += [counter & (thing >= SOUP)]
-    for mask in wanted:
-        best = jnp.min(jnp.where(mask, rank, far), axis=1)
-        nearest = mask & (rank == best[:, None])
-        columns_out += [mask.any(axis=1), pick(dx, nearest), pick(dy, nearest)]
+    kinds = [terrain == code for code in (ONIONS, TOMATOES, DISHES, SERVING)]
+    kinds += [counter & (thing == NOTHING)]
+    kinds += [counter & (thing == code) for code in (ONION, TOMATO, DISH)]
+    kinds += [counter & (thing >= SOUP)]
+    wanted = stack(kinds, ndim=2)
+    best = jnp.min(jnp.where(wanted, rank, far), axis=2)
+    nearest = wanted & (rank == best[:, :, None])
+    places = [wanted.any(axis=2), pick(dx, nearest), pick(dy, nearest)]
 
     is_pot = terrain == POT
-    number = jnp.cumsum(is_pot, axis=1)
-    for k in range(1, pots + 1):
-        mask = is_pot & (number == k)
-        there, clock, inside = mask.any(axis=1), pick(timer, mask), pick(thing, mask)
-        columns_out += [there, pick(dx, mask), pick(dy, mask), there & (inside == NOTHING)]
-        columns_out += [clock > 1, clock == 1, (inside >> 2) & 3, inside & 3]
-        columns_out += [jnp.where(clock > 1, clock - 1, 0)]
+    ats = [jnp.min(jnp.where(is_pot, order, height * width), axis=1)]  # faster than a cumsum
+    for _ in range(1, pots):
+        later = is_pot & (order > ats[-1][:, None])
+        ats.append(jnp.min(jnp.where(later, order, height * width), axis=1))
+    mask = stack(ats, ndim=1)[:, :, None] == order  # [pots, chefs, cells, ...]
+    there, clock, inside = mask.any(axis=2), pick(timer, mask), pick(thing, mask)
+    of_pots = [there, pick(dx, mask), pick(dy, mask), there & (inside == NOTHING)]
+    of_pots += [clock > 1, clock == 1, (inside >> 2) & 3, inside & 3]
+    of_pots += [jnp.where(clock > 1, clock - 1, 0)]
 
-    columns_out += [jnp.broadcast_to(value, x.shape) for value in (left, soups)]
-    return jnp.stack([column.astype(jnp.float32) for column in columns_out], axis=1)
+    return routes.table(
+        [part[:1] for part in own],
+        [(blocked & mask).any(axis=1)[None] for mask in beside],
+        [part[1:] for part in others],
+        places,
+        of_pots,
+        [jnp.broadcast_to(value, x[:1].shape) for value in (left, soups)],
+    )

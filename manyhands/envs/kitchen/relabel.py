@@ -26,6 +26,7 @@ from manyhands.envs.kitchen.state import (
     TOOK_MUSHROOM,
     TOOK_ONION,
     TOOK_TOMATO,
+    WRITTEN_OUT,
     KitchenConfig,
     KitchenState,
 )
@@ -85,10 +86,17 @@ def each(
     """`view(config, state)`, what all chefs see, each with its own names: [chefs, ...]."""
     if not config.relabel:
         return view(config, state)
-    return jnp.stack([view(config, seen_by(config, state, i))[i] for i in range(config.chefs)])
+
+    def own(agent: Any) -> Array:
+        return view(config, seen_by(config, state, agent))[agent]
+
+    if state.time.ndim or config.chefs <= WRITTEN_OUT:
+        return jnp.stack([own(i) for i in range(config.chefs)])
+    state = jax.tree_util.tree_map(jnp.asarray, state)  # NumPy cannot be indexed by a traced chef
+    return jax.lax.map(own, jnp.arange(config.chefs))
 
 
-def seen_by(config: KitchenConfig, state: KitchenState, agent: int) -> KitchenState:
+def seen_by(config: KitchenConfig, state: KitchenState, agent: Any) -> KitchenState:
     """The state with the names that a chef sees."""
     if not config.relabel:
         return state

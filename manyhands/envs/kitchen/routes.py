@@ -8,9 +8,12 @@ come to face it (`paths.py`), around the others if there is such a way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 import numpy as np
 
+from manyhands.core.axes import apart, expand, stack
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
 from manyhands.envs.kitchen.levels import (
@@ -34,6 +37,7 @@ PLACES = (
     *("empty counter", "empty counter that others reach"),
     *(f"{thing} on a counter" for thing in THINGS),
 )
+ROOM, COOKING = PLACES.index("pot with room"), PLACES.index("cooking pot")
 ROUTE = ("there", "steps", *SIDES, "in front")
 POTS = ("with room", "empty", "cooking", "ready")
 
@@ -105,77 +109,92 @@ def shift_of(width: int) -> Shift:
 
 def observe(config: KitchenConfig, codes: Array) -> Array:
     """f32[chefs, F, ...] from the compact observation, i32[chefs, height, width, ...]."""
-    chefs, batch = config.chefs, codes.shape[3:]
-    codes = codes.reshape(chefs, config.height * config.width, *batch)
+    chefs, batch = config.chefs, codes.ndim - 3
+    codes = codes.reshape(chefs, config.height * config.width, *codes.shape[3:])
     terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
     thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
     inside = jnp.where(terrain == POT, thing, NOTHING)
     lying = jnp.where(terrain == COUNTER, thing, -1)
 
     def pick(values: Array, mask: Array) -> Array:
-        return jnp.sum(jnp.where(mask, values, 0), axis=1)
+        """The value at the one cell of a mask, [..., chefs, ...]."""
+        return jnp.sum(jnp.where(mask, values, 0), axis=mask.ndim - batch - 1)
 
-    own, floor = chef == 1, terrain == FLOOR
+    # Everybody whom each chef sees, oneself first: [chefs seen, chefs, ...].
+    bodies = chef == expand(np.arange(1, chefs + 1)[:, None, None], batch)
+    turned, hand = pick(facing, bodies), pick(thing, bodies)
+    numbers = np.arange(codes.shape[1])
+    across = expand(numbers % config.width, batch)
+    columns, rows = pick(across, bodies), pick(expand(numbers // config.width, batch), bodies)
+    in_view = bodies.any(axis=2)
+
+    own, floor = bodies[0], terrain == FLOOR
     shift = shift_of(config.width)
-    around, through = _own_reach(own, floor, chef, pick(facing, own), config, shift)
+    around, through = _own_reach(own, floor, chef, turned[0], config, shift)
     theirs = _others_reach(chef > 1, floor, config, shift)
 
     room = (timer == 0) & (((inside >> 2) & 3) + (inside & 3) < 3)
     pots = [(terrain == POT) & mask for mask in (room, timer > 1, timer == 1)]
-    places = [terrain == code for code in (ONIONS, TOMATOES, DISHES, SERVING)]
-    places += [*pots, lying == NOTHING, (lying == NOTHING) & (theirs < FAR)]
-    places += [*(lying == code for code in (ONION, TOMATO, DISH)), lying >= SOUP]
+    kinds = [terrain == code for code in (ONIONS, TOMATOES, DISHES, SERVING)]
+    kinds += [*pots, lying == NOTHING, (lying == NOTHING) & (theirs < FAR)]
+    kinds += [*(lying == code for code in (ONION, TOMATO, DISH)), lying >= SOUP]
+    places = stack(kinds, ndim=2)  # [places, chefs, cells, ...]
 
-    column, row = np.arange(codes.shape[1]) % config.width, np.arange(codes.shape[1])
-    across = jnp.asarray(column.reshape(1, -1, *(1,) * len(batch)))
-    down = jnp.asarray((row // config.width).reshape(1, -1, *(1,) * len(batch)))
-    x, y = pick(across, own), pick(down, own)
-
-    def body(mask: Array) -> list[Array]:
-        turned, hand = pick(facing, mask), pick(thing, mask)
-        there, soup = mask.any(axis=1), hand >= SOUP
-        holding = [hand == ONION, hand == TOMATO, hand == DISH, soup]
-        counts = [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
-        return [*((turned == side) & there for side in range(4)), *holding, *counts]
-
-    found = body(own)
+    soup = hand >= SOUP
+    body = [(turned == side) & in_view for side in range(4)]
+    body += [hand == ONION, hand == TOMATO, hand == DISH, soup]
+    body += [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
     blocked = (~floor | (chef > 1))[None]
-    for side in range(4):
-        before = shift(own[None], side)
-        found.append((before & blocked).any(axis=2)[0])
-    for k in range(2, chefs + 1):
-        mask = chef == k
-        there = mask.any(axis=1)
-        dx, dy = pick(across, mask) - x, pick(down, mask) - y
-        found += [there, *body(mask), jnp.where(there, dx, 0), jnp.where(there, dy, 0)]
+    beside = [(shift(own[None], side) & blocked).any(axis=2)[0] for side in range(4)]
+    others = [in_view, *body]
+    others += [jnp.where(in_view, place - place[:1], 0) for place in (columns, rows)]
 
-    nearest_pots: list[Array] = []
-    for k, place in enumerate(places):
-        costs = jnp.where(place, around, FAR)
-        costs = jnp.where(
-            (costs < FAR).any(axis=1, keepdims=True), costs, jnp.where(place, through, FAR)
-        )
-        cost = costs.min(axis=1).astype(jnp.int32)
-        there, steps, first = cost < FAR, cost >> 3, cost & 7
-        found += [there, jnp.where(there, steps, 0)]
-        found += [there & (steps > 0) & (first == side) for side in range(4)]
-        found.append(steps == 0)
-        if 4 <= k <= 5:
-            # Of pots that are equally near, the first in reading order.
-            chosen = place & (costs == cost[:, None]) & there[:, None]
-            chosen = chosen & (jnp.cumsum(chosen, axis=1) == 1)
-            if k == 4:
-                nearest_pots += [pick((inside >> 2) & 3, chosen), pick(inside & 3, chosen)]
-            else:
-                nearest_pots.append(pick(timer - 1, chosen))
-    for place in places:
-        cost = jnp.where(place, theirs, FAR).min(axis=1).astype(jnp.int32)
-        found += [cost < FAR, jnp.where(cost < FAR, cost >> 3, 0)]
-    empty = pots[0] & (inside == NOTHING)
-    found += [mask.sum(axis=1) for mask in (pots[0], empty, *pots[1:])]
-    found += nearest_pots
-    found.append(((codes >> 21) & 1).max(axis=1))
-    return jnp.stack([part.astype(jnp.float32) for part in found], axis=1)
+    def least(costs: Array) -> Array:
+        return jnp.where(places, costs, FAR).min(axis=2).astype(jnp.int32)
+
+    # Through the others only where no way leads around them.
+    free = least(around) < FAR
+    cost = jnp.where(free, least(around), least(through))
+    there, steps, first = cost < FAR, cost >> 3, cost & 7
+    ways = [there, jnp.where(there, steps, 0)]
+    ways += [there & (steps > 0) & (first == side) for side in range(4)]
+    ways.append(steps == 0)
+    far = least(theirs)
+    count = places[ROOM : ROOM + 3].sum(axis=2)
+
+    def chosen(k: int) -> Array:
+        """The nearest place of a kind; of equally near ones the first in reading order."""
+        costs = jnp.where(free[k][:, None], around, through)
+        nearest = places[k] & (costs == cost[k][:, None]) & there[k][:, None]
+        order = jnp.where(nearest, expand(numbers, batch), len(numbers))
+        return nearest & (order == order.min(axis=1)[:, None])
+
+    with_room, cooking = chosen(ROOM), chosen(COOKING)
+    last = [count[0], (pots[0] & (inside == NOTHING)).sum(axis=1), *count[1:]]
+    last += [pick((inside >> 2) & 3, with_room), pick(inside & 3, with_room)]
+    last += [pick(timer - 1, cooking), ((codes >> 21) & 1).max(axis=1)]
+
+    return table(
+        [part[:1] for part in body],
+        [part[None] for part in beside],
+        [part[1:] for part in others],
+        ways,
+        [far < FAR, jnp.where(far < FAR, far >> 3, 0)],
+        [part[None] for part in last],
+    )
+
+
+def table(*pieces: Sequence[Array]) -> Array:
+    """f32[chefs, F, ...]: pieces one after the other, each of parts [rows, chefs, ...], row by row.
+
+    A few arrays at once, rather than one for each number, compile in a tenth of the time.
+    """
+    made = []
+    for parts in pieces:
+        columns = stack([part.astype(jnp.float32) for part in parts], ndim=2)
+        rows = jnp.moveaxis(columns, 2, 0).swapaxes(1, 2)  # [chefs, rows, parts, ...]
+        made.append(rows.reshape(rows.shape[0], -1, *rows.shape[3:]))
+    return jnp.concatenate(apart(*made, ndim=2), axis=1)
 
 
 def _own_reach(

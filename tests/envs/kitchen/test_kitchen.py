@@ -711,11 +711,26 @@ def _seen(kitchen: Kitchen, states: KitchenState, outcome):
     return states, outcome, kitchen.batch_observe(states), kitchen.batch_perceive(states)
 
 
-@pytest.mark.parametrize("radius", [None, 2])
-def test_programs_grow_no_worse_than_linearly_with_chefs(radius) -> None:
+RING = "overcooked_v2/grounded_coord_ring"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"view_radius": 2},
+        {"observation": "features"},
+        {"observation": "featurized"},
+        {"observation": "routes"},
+        {"layout": RING, "view_radius": 2},
+        {"layout": RING, "relabel": ["onion", "tomato"]},
+        {"statistics": True, "reward_weights": {"potential": 1.0}, "dynamics": "manual"},
+    ],
+)
+def test_programs_grow_no_worse_than_linearly_with_chefs(config) -> None:
     counts = {}
     for n in (2, 4, 6):
-        kitchen = Kitchen("multiplayer_schelling", chefs=n, view_radius=radius)
+        kitchen = Kitchen(**{"layout": "multiplayer_schelling", **config}, chefs=n)
         state = jax.eval_shape(kitchen.reset, jax.random.key(0))
         actions = np.zeros(n, np.int32)
 
