@@ -521,26 +521,17 @@ def features(codes: Array, left: Array, soups: Array, chefs: int, pots: int) -> 
     codes = codes.reshape(chefs, height * width, *codes.shape[3:])
     order = expand(np.arange(height * width), batch)
     columns, rows = order % width, order // width
-    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
+    terrain, chef = codes & 7, (codes >> 3) & 7
     thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
 
     def pick(values: Array, mask: Array) -> Array:
         """The value at the one cell of masks [K, chefs, cells, ...]."""
         return jnp.sum(jnp.where(mask, values, 0), axis=2)
 
-    # Everybody whom each chef sees, oneself first: [chefs seen, chefs, ...].
-    bodies = chef == expand(np.arange(1, chefs + 1)[:, None, None], batch)
-    there, turned, hand = bodies.any(axis=2), pick(facing, bodies), pick(thing, bodies)
-    x, y = pick(columns, bodies), pick(rows, bodies)
-    dx, dy = columns - x[0][:, None], rows - y[0][:, None]
-    soup = hand >= SOUP
-    body = [(turned == side) & there for side in range(4)]
-    body += [hand == ONION, hand == TOMATO, hand == DISH, soup]
-    body += [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
+    seen = routes.bodies(codes, width)
+    dx, dy = columns - seen.column[0][:, None], rows - seen.row[0][:, None]
     blocked = (terrain != FLOOR) | (chef > 1)
     beside = [(dx == a) & (dy == b) for a, b in ((0, -1), (0, 1), (1, 0), (-1, 0))]
-    own = [*body, x, y]
-    others = [there, *body, *(jnp.where(there, place - place[:1], 0) for place in (x, y))]
 
     rank = (jnp.abs(dx) + jnp.abs(dy)) * (height * width) + order
     far = jnp.iinfo(jnp.int32).max
@@ -566,10 +557,10 @@ def features(codes: Array, left: Array, soups: Array, chefs: int, pots: int) -> 
     of_pots += [jnp.where(clock > 1, clock - 1, 0)]
 
     return routes.table(
-        [part[:1] for part in own],
+        [part[:1] for part in (*seen.told, seen.column, seen.row)],
         [(blocked & mask).any(axis=1)[None] for mask in beside],
-        [part[1:] for part in others],
+        [part[1:] for part in seen.others()],
         places,
         of_pots,
-        [jnp.broadcast_to(value, x[:1].shape) for value in (left, soups)],
+        [jnp.broadcast_to(value, seen.row[:1].shape) for value in (left, soups)],
     )

@@ -9,6 +9,7 @@ come to face it (`paths.py`), around the others if there is such a way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -109,28 +110,20 @@ def shift_of(width: int) -> Shift:
 
 def observe(config: KitchenConfig, codes: Array) -> Array:
     """f32[chefs, F, ...] from the compact observation, i32[chefs, height, width, ...]."""
-    chefs, batch = config.chefs, codes.ndim - 3
-    codes = codes.reshape(chefs, config.height * config.width, *codes.shape[3:])
-    terrain, chef, facing = codes & 7, (codes >> 3) & 7, (codes >> 6) & 3
+    batch = codes.ndim - 3
+    codes = codes.reshape(config.chefs, config.height * config.width, *codes.shape[3:])
+    terrain, chef = codes & 7, (codes >> 3) & 7
     thing, timer = (codes >> 8) & 31, (codes >> 13) & 255
     inside = jnp.where(terrain == POT, thing, NOTHING)
     lying = jnp.where(terrain == COUNTER, thing, -1)
 
     def pick(values: Array, mask: Array) -> Array:
-        """The value at the one cell of a mask, [..., chefs, ...]."""
-        return jnp.sum(jnp.where(mask, values, 0), axis=mask.ndim - batch - 1)
+        return jnp.sum(jnp.where(mask, values, 0), axis=1)
 
-    # Everybody whom each chef sees, oneself first: [chefs seen, chefs, ...].
-    bodies = chef == expand(np.arange(1, chefs + 1)[:, None, None], batch)
-    turned, hand = pick(facing, bodies), pick(thing, bodies)
-    numbers = np.arange(codes.shape[1])
-    across = expand(numbers % config.width, batch)
-    columns, rows = pick(across, bodies), pick(expand(numbers // config.width, batch), bodies)
-    in_view = bodies.any(axis=2)
-
-    own, floor = bodies[0], terrain == FLOOR
+    seen = bodies(codes, config.width)
+    own, floor = seen.mask[0], terrain == FLOOR
     shift = shift_of(config.width)
-    around, through = _own_reach(own, floor, chef, turned[0], config, shift)
+    around, through = _own_reach(own, floor, chef, seen.facing[0], config, shift)
     theirs = _others_reach(chef > 1, floor, config, shift)
 
     room = (timer == 0) & (((inside >> 2) & 3) + (inside & 3) < 3)
@@ -140,14 +133,8 @@ def observe(config: KitchenConfig, codes: Array) -> Array:
     kinds += [*(lying == code for code in (ONION, TOMATO, DISH)), lying >= SOUP]
     places = stack(kinds, ndim=2)  # [places, chefs, cells, ...]
 
-    soup = hand >= SOUP
-    body = [(turned == side) & in_view for side in range(4)]
-    body += [hand == ONION, hand == TOMATO, hand == DISH, soup]
-    body += [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
     blocked = (~floor | (chef > 1))[None]
     beside = [(shift(own[None], side) & blocked).any(axis=2)[0] for side in range(4)]
-    others = [in_view, *body]
-    others += [jnp.where(in_view, place - place[:1], 0) for place in (columns, rows)]
 
     def least(costs: Array) -> Array:
         return jnp.where(places, costs, FAR).min(axis=2).astype(jnp.int32)
@@ -166,7 +153,8 @@ def observe(config: KitchenConfig, codes: Array) -> Array:
         """The nearest place of a kind; of equally near ones the first in reading order."""
         costs = jnp.where(free[k][:, None], around, through)
         nearest = places[k] & (costs == cost[k][:, None]) & there[k][:, None]
-        order = jnp.where(nearest, expand(numbers, batch), len(numbers))
+        numbers = expand(np.arange(codes.shape[1]), batch)
+        order = jnp.where(nearest, numbers, len(numbers))
         return nearest & (order == order.min(axis=1)[:, None])
 
     with_room, cooking = chosen(ROOM), chosen(COOKING)
@@ -175,13 +163,46 @@ def observe(config: KitchenConfig, codes: Array) -> Array:
     last += [pick(timer - 1, cooking), ((codes >> 21) & 1).max(axis=1)]
 
     return table(
-        [part[:1] for part in body],
+        [part[:1] for part in seen.told],
         [part[None] for part in beside],
-        [part[1:] for part in others],
+        [part[1:] for part in seen.others()],
         ways,
         [far < FAR, jnp.where(far < FAR, far >> 3, 0)],
         [part[None] for part in last],
     )
+
+
+class Bodies(NamedTuple):
+    """Everybody whom each chef sees, oneself first: [chefs seen, chefs, ...]; 0 out of view."""
+
+    mask: Array  # bool[chefs seen, chefs, cells, ...]
+    in_view: Array
+    column: Array
+    row: Array
+    facing: Array
+    told: list[Array]  # facing (4), holding (4), onions and tomatoes in its soup
+
+    def others(self) -> list[Array]:
+        """In view, `told`, dx, dy."""
+        ways = [jnp.where(self.in_view, place - place[:1], 0) for place in (self.column, self.row)]
+        return [self.in_view, *self.told, *ways]
+
+
+def bodies(codes: Array, width: int) -> Bodies:
+    """From the compact observation by cells, i32[chefs, cells, ...]."""
+    batch = codes.ndim - 2
+    mask = ((codes >> 3) & 7) == expand(np.arange(1, codes.shape[0] + 1)[:, None, None], batch)
+    cells = expand(np.arange(codes.shape[1]), batch)
+
+    def pick(values: Array) -> Array:
+        return jnp.sum(jnp.where(mask, values, 0), axis=2)
+
+    in_view, facing, hand = mask.any(axis=2), pick((codes >> 6) & 3), pick((codes >> 8) & 31)
+    soup = hand >= SOUP
+    told = [(facing == side) & in_view for side in range(4)]
+    told += [hand == ONION, hand == TOMATO, hand == DISH, soup]
+    told += [jnp.where(soup, (hand >> 2) & 3, 0), jnp.where(soup, hand & 3, 0)]
+    return Bodies(mask, in_view, pick(cells % width), pick(cells // width), facing, told)
 
 
 def table(*pieces: Sequence[Array]) -> Array:

@@ -727,7 +727,7 @@ RING = "overcooked_v2/grounded_coord_ring"
         {"statistics": True, "reward_weights": {"potential": 1.0}, "dynamics": "manual"},
     ],
 )
-def test_programs_grow_no_worse_than_linearly_with_chefs(config) -> None:
+def test_programs_hardly_grow_with_chefs(config) -> None:
     counts = {}
     for n in (2, 4, 6):
         kitchen = Kitchen(**{"layout": "multiplayer_schelling", **config}, chefs=n)
@@ -739,8 +739,7 @@ def test_programs_grow_no_worse_than_linearly_with_chefs(config) -> None:
             return state, outcome, kitchen.observe(state)
 
         counts[n] = operations(jax.make_jaxpr(packed)(state, actions).jaxpr)
-    assert counts[4] <= 2 * counts[2] and counts[6] <= 3 * counts[2], counts
-    assert counts[6] - counts[4] <= counts[2], counts
+    assert counts[4] <= counts[2] and counts[6] <= 1.2 * counts[2], counts
 
 
 def operations(jaxpr) -> int:
