@@ -289,9 +289,9 @@ def read(path: PathLike) -> Iterator[Episode]:
             entry = parse_line(line, data)
             if isinstance(entry, Episode):
                 yield entry
-        except RecordError:
+        except RecordError as error:
             if data.endswith(b"\n"):
-                raise
+                raise RecordError(f"{os.fspath(path)}, {error}") from error
             warnings.warn(
                 f"{os.fspath(path)}: the last line ({line}) is cut off and left out: the run was "
                 "killed while it was written; resume=True writes it again",

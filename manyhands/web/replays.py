@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import html
 import json
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from manyhands.core.env import ConfigError, ManyhandsError
+from manyhands.core.env import ConfigError, ManyhandsError, RecordError
 from manyhands.core.episode import Moment
 from manyhands.core.record import Episode, frames, read
 from manyhands.web.tables import Picture, everything
@@ -65,7 +66,7 @@ class Library:
         for number, file in enumerate(self.files):
             row: dict[str, Any] = {"record": number, "name": file.name, "episodes": []}
             try:
-                for episode in read(file):
+                for episode in _episodes(file):
                     row["episodes"].append(_about(episode))
             except ManyhandsError as error:
                 row["broken"] = str(error)
@@ -118,7 +119,7 @@ class Library:
     def _load(self, record: int, episode: int) -> list[Moment]:
         if not 0 <= record < len(self.files):
             raise ConfigError(f"there is no record {record}; there are {len(self.files)}")
-        for found in read(self.files[record]):
+        for found in _episodes(self.files[record]):
             if found.result.episode == episode:
                 if len(found.steps) > MOST_STEPS:
                     raise ConfigError(
@@ -144,6 +145,14 @@ class Library:
             if turn is not None and (rewarded or turn.said or turn.illegal):
                 found.append(at)
         return found
+
+
+def _episodes(file: Path) -> Iterator[Episode]:
+    """Those of a record, whose folder on the server is nobody's business."""
+    try:
+        yield from read(file)
+    except RecordError as error:
+        raise RecordError(str(error).replace(os.fspath(file), file.name)) from error
 
 
 def _about(episode: Episode) -> dict[str, Any]:

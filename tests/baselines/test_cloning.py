@@ -98,6 +98,9 @@ def test_refusals(hands, tmp_path) -> None:
         learner("volleyball", data=hands)
     with pytest.raises(RecordError, match="cannot read"):
         learner("kuhn_poker", data=(str(tmp_path / "none.jsonl"),))
+    (tmp_path / "diary.jsonl").write_bytes(b"dear diary\xff\n")
+    with pytest.raises(RecordError, match=r"diary\.jsonl, line 1 is no JSON"):
+        learner("kuhn_poker", data=(str(tmp_path / "diary.jsonl"),))
     manyhands.play("kuhn_poker", "random", record=tmp_path / "one.jsonl")
     with pytest.raises(ConfigError, match="1 episodes with decisions; at least 2"):
         learner("kuhn_poker", data=(str(tmp_path / "one.jsonl"),))

@@ -107,6 +107,8 @@ def test_a_level_from_a_file_is_the_level_of_its_fields(tmp_path):
         ({**EGGS, "dishes": ["fryed_egg"]}, "fried_egg"),
         ({**EGGS, "dishes": ["egg"]}, "ingredient"),
         ({**EGGS, "dishes": ["fried_egg", "fried_egg"]}, "twice"),
+        ({**EGGS, "dishes": ["eg"]}, "'eg' has no recipe.*there are .*fried_egg"),
+        ({**EGGS, "dishes": ["egg"]}, "'egg' is an ingredient.*there are .*fried_egg"),
         ({**EGGS, "tools": ["pot"]}, "pan"),
         ({**EGGS, "tools": ["pam"]}, '"pan"'),
         ({**EGGS, "chefs": 7}, "7"),

@@ -488,7 +488,8 @@ def test_records_are_listed_and_shown_moment_by_moment(menu, tmp_path):
     library = Library([tmp_path])
     with TestClient(application(House(menu), library), base_url="http://localhost") as client:
         broken, run = client.get("/records").json()["records"]
-        assert broken["broken"] and {e["episode"] for e in run["episodes"]} == {0, 1}
+        assert broken["broken"].startswith("broken.jsonl, line 1")  # and not in which folder
+        assert {e["episode"] for e in run["episodes"]} == {0, 1}
         with connected(client, "/replay") as socket:
             place = {"record": run["record"], "episode": 1}
             socket.send_json({"type": "moment", **place, "moment": 2})

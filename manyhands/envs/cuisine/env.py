@@ -6,6 +6,7 @@ Dishes, tools and levels are data (`menu.py`); the rules are in `rules.py`, what
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ from manyhands.envs.cuisine.state import (
 )
 
 BETA = 2.5  # how many times as long as the interval an order can be served
+_GENERATED = ("num_levels", "level_seed", "difficulty")  # the options of generated levels
 SHARE = 0.3  # of a dish's `wait`, the interval at alpha = 1
 
 
@@ -104,9 +106,11 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self.num_levels = whole("num_levels", num_levels, 1, 64)
         self.level_seed = whole("level_seed", level_seed, 0)
         self.difficulty = whole("difficulty", difficulty, 0, 4)
-        if "generated" not in (level if isinstance(level, (list, tuple)) else [level]):
-            for name, usual in (("num_levels", 4), ("level_seed", 0), ("difficulty", 2)):
-                if getattr(self, name) != usual:
+        generated = "generated" in (level if isinstance(level, (list, tuple)) else [level])
+        if not generated:
+            options = inspect.signature(Cuisine).parameters
+            for name in _GENERATED:
+                if getattr(self, name) != options[name].default:
                     raise ConfigError(
                         f"{name} is for generated levels: set level='generated', or leave it out; "
                         f"given level={level!r}"
@@ -150,9 +154,8 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
             "max_orders": self.max_orders,
             "max_steps": self.max_steps,
         }
-        if "generated" in (level if isinstance(level, (list, tuple)) else [level]):
-            for name in ("num_levels", "level_seed", "difficulty"):
-                self._config[name] = getattr(self, name)
+        if generated:
+            self._config |= {name: getattr(self, name) for name in _GENERATED}
         if reward_weights:
             self._config["reward_weights"] = dict(reward_weights)
         self.action_space = gymnasium.spaces.Discrete(actions_of(self.book)[-1] + 1)

@@ -305,7 +305,7 @@ def _merged(own: Any) -> tuple[dict[str, Tool], list[str], dict[str, Recipe]]:
                 known = [*ingredients, *parts["recipes"]]
                 raise ConfigError(
                     f"the recipe {name} is made from {each!r}, which is no ingredient and has no "
-                    f"recipe;{nearest(each, known)}"
+                    f"recipe;{nearest(each, known)} there are {', '.join(known)}"
                 )
         recipes[name] = Recipe(name, tool, tuple(inputs))
     return tools, ingredients, recipes
@@ -339,9 +339,10 @@ def check(given: Mapping[str, Any]) -> Level:
     ordered: dict[str, Recipe] = {}
     for dish in dishes:
         if dish not in recipes:
-            kind = "an ingredient" if dish in ingredients else "unknown"
+            what = "is an ingredient" if dish in ingredients else "has no recipe"
             raise ConfigError(
-                f"dishes are made by recipes, and {dish!r} is {kind};{nearest(dish, recipes)}"
+                f"dishes are made by recipes, and {dish!r} {what};{nearest(dish, recipes)} "
+                f"recipes= of the cookbook adds one; there are {', '.join(recipes)}"
             )
         _collect(dish, recipes, ordered, ())
     for recipe in ordered.values():

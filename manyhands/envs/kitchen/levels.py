@@ -14,10 +14,11 @@ Everything here is plain NumPy and Python on the host; the environment turns lev
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -561,7 +562,7 @@ def load_level(
                 f"starts='jaxmarl' is known for {', '.join(JAXMARL_STARTS)}; not for {layout!r}"
             )
         cells = JAXMARL_STARTS.get(name, cells)
-    cells = _place(terrain, cells, len(cells) if chefs is None else chefs)
+    marked, cells = cells, _place(terrain, cells, len(cells) if chefs is None else chefs)
 
     possible = {
         name for name, code in zip(ask.KINDS, DISPENSERS, strict=True) if (terrain == code).any()
@@ -597,7 +598,10 @@ def load_level(
         order_bonus,
         asked,
     )
-    check_level(level)
+    if chefs is None:
+        check_level(level)
+    else:
+        _check_chefs(level, marked)
     return level
 
 
@@ -734,7 +738,7 @@ def _unsolvable(level: Level, touched: list[set[Cell]]) -> str | None:
                 break
     dishes, windows = set(level.cells(DISHES)), set(level.cells(SERVING))
     sources = [set(level.cells(code)) for code in DISPENSERS]
-    reason = "no team of chefs gets at a pot, a dish and a serving window"
+    reason = "no chefs who can give each other things get at a pot, a dish and a serving window"
     for pot in level.cells(POT):
         cooks = [team for team in teams if pot in team]
         # A soup stays with the team that took it out of the pot with its own dish.
@@ -770,3 +774,22 @@ def check_level(level: Level) -> None:
     reason = _unsolvable(level, touched)
     if reason:
         raise LayoutError(f"this kitchen cannot be solved by its chefs: {reason}")
+
+
+def _check_chefs(level: Level, marked: tuple[Cell, ...]) -> None:
+    """`check_level`; an error tells which numbers of chefs will do."""
+    try:
+        check_level(level)
+    except LayoutError as error:
+        floor, fit = len(level.cells(FLOOR)), []
+        for count in range(1, min(MAX_CHEFS, floor) + 1):
+            with contextlib.suppress(LayoutError):
+                starts = _place(level.terrain, marked, count)
+                check_level(replace(level, starts=starts))
+                fit.append(str(count))
+        instead = f"chefs={names_of(fit)} will do" if fit else "no other number will do either"
+        raise LayoutError(
+            f"{error.reason}; given chefs={level.chefs} on {floor} floor cells; {instead}",
+            error.row,
+            error.column,
+        ) from error

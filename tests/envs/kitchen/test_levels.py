@@ -94,15 +94,20 @@ def test_number_of_chefs():
     assert level.starts[:2] == ((1, 2), (3, 1)) and len(set(level.starts)) == 4
     assert level == load_level("cramped_room", chefs=4)
     assert len(set(load_level("multiplayer_schelling", chefs=6).starts)) == 6
-    with pytest.raises(LayoutError, match="cannot be solved"):  # no floor left to move on
+    # No floor is left to move on.
+    told = "cannot be solved.*chefs=6 on 6 floor cells; chefs=1, 2, 3, 4 or 5 will do"
+    with pytest.raises(LayoutError, match=told):
         load_level("cramped_room", chefs=6)
     for wrong in (0, 7, True, "2"):
         with pytest.raises(ConfigError, match="chefs is a whole number from 1 to 6"):
             load_level("cramped_room", chefs=wrong)
     with pytest.raises(LayoutError, match="too many chefs: 2 do not fit on 1"):
         load_level(SMALL, chefs=2)
-    with pytest.raises(LayoutError, match="no chef can get to"):
+    with pytest.raises(LayoutError, match=r"no chef can get to.*chefs=2, 3, 4 or 5 will") as caught:
         load_level("forced_coordination", chefs=1)
+    assert (caught.value.row, caught.value.column) == (1, 0)
+    with pytest.raises(LayoutError, match="on 2 floor cells; no other number will do"):
+        load_level("XPXXX\nO1X P\nXDXSX\n", chefs=1)
 
 
 # ---- recipes -------------------------------------------------------------------------------------
