@@ -53,10 +53,12 @@ _BACK = (
 # These need no sign behind them: "north, I mean east".
 _GOES_ON = r"(?:(?:no,? )?(?:i mean|i meant|make (?:that|it)))"
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"
-_SIGN = r"(?:\s*[,;:.!?\u2026\u2013\u2014]+\s*|\s+-+\s+)+"
+# One mark after another, each read in one way only: a long row of dots must not take for ever.
+_MARK = r"(?:[,;:.!?\u2026\u2013\u2014]|(?<=\s)-+(?=\s))"
+_SIGN = rf"\s*{_MARK}(?:\s*{_MARK})*\s*"
 _TURN = re.compile(
-    rf"(?P<sign>{_SIGN})(?:{_FILLS}{_PAUSE}+)*"
-    rf"(?:(?:{_BACK}(?:{_SIGN}|(?=\s+make (?:that|it)\b))(?:{_FILLS}{_PAUSE}+)*)+"
+    rf"(?P<sign>{_SIGN})(?:{_FILLS}{_PAUSE}+){{,4}}"
+    rf"(?:(?:{_BACK}(?:{_SIGN}|(?=\s+make (?:that|it)\b))(?:{_FILLS}{_PAUSE}+){{,4}}){{1,4}}"
     rf"(?:{_GOES_ON}{_PAUSE}+)?|{_GOES_ON}{_PAUSE}+)(?=[\w(])",
     re.I,
 )

@@ -1,5 +1,7 @@
 """Answers that correct themselves: what is said last counts, if it is unmistakable."""
 
+import signal
+
 import jax
 import numpy as np
 import pytest
@@ -71,6 +73,25 @@ def test_what_stays_open_is_refused(kitchen, answer):
     env, state = kitchen
     with pytest.raises(IllegalAction):
         env.parse(answer, state, 0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["north" + "." * 280, "north" + ", " * 140 + "?", "north" + " - ," * 60, "no, wait, no, " * 20],
+)
+def test_a_long_row_of_marks_is_read_at_once(answer):
+    """A pattern that tries every way to part it would take years."""
+
+    def late(*_):
+        raise TimeoutError("it is still being read")
+
+    earlier = signal.signal(signal.SIGALRM, late)
+    signal.alarm(30)
+    try:
+        assert not list(corrections(answer))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, earlier)
 
 
 def test_a_short_correction_stands_in_the_place_of_what_it_corrects():
