@@ -90,6 +90,7 @@ _GOLD, _BLOCKED = (246, 190, 44), (214, 48, 49)
 _SKIN_DARK, _COOKING = (222, 172, 130), (244, 150, 40)
 
 _SHARPNESS = 4  # how many times larger sprites are painted
+_CLOCK_FROM = 22  # pixels of an order card from which its steps of cooking can be read
 _MARGIN = 0.5  # cells that a sprite may reach beyond its own, on every side
 
 
@@ -267,7 +268,7 @@ def _header(scene: _Scene, canvas: pygame.Surface) -> None:
     gap = high // 3
     x = gap
     left = kitchen.max_steps - int(state.time)
-    big, small = round(high * 0.46), max(9, round(high * 0.24))
+    big, small = round(high * 0.46), max(7, round(high * 0.24))
     for label, value in (
         ("SCORE", int(state.score)),
         ("SOUPS", int(state.soups)),
@@ -293,7 +294,8 @@ def _header(scene: _Scene, canvas: pygame.Surface) -> None:
 def _orders(scene: _Scene, canvas: pygame.Surface, left: int, right: int) -> int:
     """The order cards, from the right, in one row or two, as large as they all fit; returns where
     they begin. A card shows the soup, its points, a clock with its steps of cooking, and a star
-    for a bonus order."""
+    for a bonus order. Small cards have no clock, and the smallest pictures say how many cards there
+    was no room for."""
     level, high = scene.level, scene.header
     orders = [recipe for recipe in level.orders if level.worth(recipe)]
     if level.asked:
@@ -310,18 +312,25 @@ def _orders(scene: _Scene, canvas: pygame.Surface, left: int, right: int) -> int
         lines = [orders[:half], orders[half:]][:rows]
         if all(sum(wide[recipe] for recipe in line) <= right - left for line in lines):
             break
-    begin = right
+    else:  # a picture too small for all: room for the number of the others
+        left += write(f"+{len(orders)}", max(7, card // 2), FADED).get_width() + gap
+    begin, shown = right, 0
     for row, line in enumerate(lines):
         middle = high // 2 if rows == 1 else round(high * (0.27 + 0.47 * row))
         at = right
         for recipe in line:
-            if at - wide[recipe] < left:  # a picture too small for all
+            if at - wide[recipe] < left:
                 break
+            shown += 1
             box = pygame.Rect(at - wide[recipe] + gap, middle - card // 2, 0, card)
             box.width = wide[recipe] - gap
             _card(scene, canvas, recipe, box)
             at -= wide[recipe]
         begin = min(begin, at)
+    if shown < len(orders):
+        more = write(f"+{len(orders) - shown}", max(7, card // 2), FADED)
+        canvas.blit(more, more.get_rect(midright=(begin, high // 2)))
+        begin -= more.get_width() + gap
     return begin
 
 
@@ -337,12 +346,15 @@ def _card(scene: _Scene, canvas: pygame.Surface, recipe: Recipe, box: pygame.Rec
         _stamp(canvas, place, icons, "thing", thing)
     value, time = _card_words(level, recipe, card)
     edge = box.right - card // 6
-    canvas.blit(value, value.get_rect(midright=(edge, box.y + round(card * 0.34))))
-    spot = time.get_rect(midright=(edge, box.y + round(card * 0.74)))
-    canvas.blit(time, spot)
-    _clock(canvas, (spot.x - card // 6, spot.centery), max(3, card // 9))
+    high = 0.5 if time is None else 0.34
+    canvas.blit(value, value.get_rect(midright=(edge, box.y + round(card * high))))
+    if time is not None:
+        spot = time.get_rect(midright=(edge, box.y + round(card * 0.74)))
+        canvas.blit(time, spot)
+        _clock(canvas, (spot.x - card // 6, spot.centery), max(3, card // 9))
     if bonus:
-        _star(canvas, (box.x + card // 8, box.y + card // 8), max(5, card // 5))
+        radius = max(4, card // 5)
+        _star(canvas, (box.x + card // 8, max(radius, box.y + card // 8)), radius)
 
 
 def _pieces(recipe: Recipe) -> list[int]:
@@ -353,14 +365,18 @@ def _pieces(recipe: Recipe) -> list[int]:
 
 
 def _card_words(level: Level, recipe: Recipe, card: int) -> tuple[Any, Any]:
-    value = write(str(level.worth(recipe)), max(7, round(card * 0.46)), INK)
-    return value, write(str(level.times[recipe]), max(6, round(card * 0.3)), _STEEL_DARK)
+    """The points, and the steps of cooking; None where they would be too small to read."""
+    points, steps = str(level.worth(recipe)), str(level.times[recipe])
+    if card < _CLOCK_FROM:
+        return write(points, max(8, round(card * 0.66)), INK), None
+    value = write(points, max(7, round(card * 0.46)), INK)
+    return value, write(steps, max(6, round(card * 0.3)), _STEEL_DARK)
 
 
 def _card_width(level: Level, recipe: Recipe, card: int) -> int:
     value, time = _card_words(level, recipe, card)
     icons = round(card * 0.62)
-    words = max(value.get_width(), time.get_width() + card // 3)
+    words = max(value.get_width(), 0 if time is None else time.get_width() + card // 3)
     return sum(recipe) * round(icons * 0.72) + round(icons * 0.28) + words + card // 2
 
 

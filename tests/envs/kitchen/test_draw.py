@@ -11,8 +11,9 @@ from manyhands.core.render import render, wrap, write
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import draw
 from manyhands.envs.kitchen.env import Kitchen
-from manyhands.envs.kitchen.levels import BUTTON, COUNTER, LAYOUTS, POT
+from manyhands.envs.kitchen.levels import BUTTON, COUNTER, DIRECTIONS, LAYOUTS, POT
 from manyhands.envs.kitchen.state import (
+    BLOCKED,
     DISH,
     ONION,
     SOUP,
@@ -114,6 +115,79 @@ def test_the_header_shows_score_soups_and_time():
     for change in ({"score": np.int32(20)}, {"soups": np.int16(1)}, {"time": np.int16(100)}):
         cells, header = changed_cells(kitchen, state, dataclasses.replace(state, **change))
         assert header and not cells
+
+
+RECIPES = [(3, 0), (2, 1), (1, 2), (0, 3), (1, 0), (0, 1), (2, 0), (0, 2), (1, 1)]
+
+
+def header_of(size=SIZE, **config):
+    kitchen = Kitchen("cramped_room_v2", dynamics="manual", **config)
+    scene = draw._Scene(kitchen, start(kitchen), pygame.Surface(size), None)
+    return render(kitchen, start(kitchen), size=size)[: scene.header]
+
+
+def test_cards_show_orders_points_steps_and_bonuses():
+    plain = header_of(orders=RECIPES[:3])
+    for change in (
+        {"orders": RECIPES[1:4]},
+        {"orders": RECIPES[:2]},
+        {"orders": RECIPES[:3], "values": {(3, 0): 21}},
+        {"orders": RECIPES[:3], "times": {(3, 0): 21}},
+    ):
+        assert (header_of(**change) != plain).any()
+    with_bonus = header_of(orders=RECIPES[:3], bonus_orders=RECIPES[1:2])
+    gold = [(image == draw._GOLD).all(axis=2).sum() for image in (plain, with_bonus)]
+    assert gold[0] == 0 and gold[1] > 50
+
+
+@pytest.mark.parametrize("size", [(1200, 800), (640, 480), (320, 240), (200, 160)])
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_cards_lie_side_by_side_and_none_is_left_out_silently(size, count, monkeypatch):
+    boxes, written = [], []
+    card, words = draw._card, draw.write
+
+    def noted_card(scene, canvas, recipe, box):
+        boxes.append(box.copy())
+        written.clear()
+        card(scene, canvas, recipe, box)
+        # Steps of cooking only where they can be read apart from the points.
+        assert ("23" in written) == (box.height >= 22)
+
+    def noted_words(text, *about):
+        written.append(text)
+        return words(text, *about)
+
+    monkeypatch.setattr(draw, "_card", noted_card)
+    monkeypatch.setattr(draw, "write", noted_words)
+    image = header_of(size, orders=RECIPES[:count], bonus_orders=RECIPES[:1], times=23)
+    frame = pygame.Rect(0, 0, size[0], len(image))
+    assert boxes and all(frame.contains(box) for box in boxes)
+    assert all(box.collidelist(boxes[:k]) < 0 for k, box in enumerate(boxes))
+    left_out = count - len(boxes)
+    assert not left_out or (size == (200, 160) and f"+{left_out}" in written)
+    # No star is cut off at the top.
+    assert not (image[0] == draw._GOLD).all(axis=1).any()
+
+
+@pytest.mark.parametrize("layout, chefs", [("cramped_room", 2), ("multiplayer_schelling", 6)])
+@pytest.mark.parametrize("size", [(640, 480), (200, 160)])
+def test_a_sign_shows_in_which_direction_a_chef_was_blocked(layout, chefs, size):
+    kitchen = Kitchen(layout, chefs=chefs)
+    state = start(kitchen)
+    scene = draw._Scene(kitchen, state, pygame.Surface(size), None)
+    x, y = scene.chefs[chefs - 1]
+    for facing, (dx, dy) in enumerate(DIRECTIONS):
+        turned = dataclasses.replace(state, facing=put(state.facing, chefs - 1, facing))
+        blocked = dataclasses.replace(turned, event=put(state.event, chefs - 1, BLOCKED))
+        one, two = (render(kitchen, each, size=size) for each in (turned, blocked))
+        rows, columns = np.nonzero((one != two).any(axis=2))
+        # Where the chef's cell ends in this direction, and nowhere else.
+        centre = np.array([scene.top, scene.left]) + scene.cell * np.array(
+            [y + 0.5 + dy / 2, x + 0.5 + dx / 2]
+        )
+        assert len(rows) > 20 and np.abs(np.mean([rows, columns], axis=1) - centre).max() <= 1.5
+        assert max(np.ptp(rows), np.ptp(columns)) <= max(0.3 * scene.cell, 11)
+        assert (two == draw._BLOCKED).all(axis=2).sum() > len(rows) / 3
 
 
 def test_recipes_are_shown_where_a_chef_can_see_them():
