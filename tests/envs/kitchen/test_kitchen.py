@@ -717,6 +717,31 @@ RING = "overcooked_v2/grounded_coord_ring"
 @pytest.mark.parametrize(
     "config",
     [
+        {"layout": RING, "view_radius": 2, "random_reset": True, "show_delivery": True},
+        {"layout": RING, "relabel": ["onion", "tomato"], "random_reset": True},
+        {"observation": "routes", "view_radius": 3, "starts": "random"},
+        {"observation": "features", "view_radius": 3, "starts": "random"},
+    ],
+)
+def test_many_chefs_see_alike_alone_and_in_a_batch(config) -> None:
+    kitchen = Kitchen(**{"layout": "multiplayer_schelling", **config}, chefs=4)
+    steps, random = stepper(kitchen), np.random.default_rng(0)
+    frames = [steps.reset(np.array([0, seed], np.uint32)) for seed in range(6)]
+    for step in range(40):
+        before = frames[step % len(frames)]
+        actions = random.choice(6, 4, p=[0.15, 0.15, 0.15, 0.15, 0.05, 0.35])
+        frames.append(steps.step(np.zeros(2, np.uint32), step, before, actions))
+    states = jax.tree_util.tree_map(lambda *rows: np.stack(rows, -1), *(f.state for f in frames))
+    seen = jax.jit(lambda states: (kitchen.batch_observe(states), kitchen.batch_perceive(states)))
+    vectors, perceptions = (np.asarray(rows) for rows in seen(states))
+    for k, frame in enumerate(frames):
+        np.testing.assert_array_equal(frame.vector, vectors[..., k])
+        np.testing.assert_array_equal(frame.perception, perceptions[..., k])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
         {},
         {"view_radius": 2},
         {"observation": "features"},
