@@ -392,6 +392,24 @@ def test_refusals_say_why(said, match):
         env.parse(said, play(env)[0], 0)
 
 
+def test_refusals_at_a_tool_say_what_it_waits_for():
+    env = make(level=6, chefs=2)
+    fetched = [["go to storage"] * 2, ["get mushroom", "get chicken"]]
+    there = [*fetched, ["go to chopping board"] * 2]
+    full = [*there, ["put mushroom into chopping board", "wait"]]
+    for steps, agent, said, match in (
+        (there, 0, "chop the mushroom", "put mushroom into the chopping board first"),
+        (there, 0, "make sliced mushroom", "put mushroom into the chopping board first"),
+        (there, 0, "chop the rice", "you hold mushroom"),
+        (full, 1, "chop the chicken", "you hold chicken"),
+        (full, 1, "put the chicken into the board", "chicken does not belong into the chopping"),
+        (full, 0, "chop the chicken", "the chopping board holds mushroom, not that"),
+        ([["go to pan"] * 2], 0, "grill the chicken strips", "the pan is empty"),
+    ):
+        with pytest.raises(IllegalAction, match=match):
+            env.parse(said, play(env, *steps)[0], agent)
+
+
 def test_a_refusal_quotes_the_answer_itself():
     """Not the name of the place that its words stand for."""
     env = make(level=8, chefs=1)

@@ -156,6 +156,8 @@ def parse(cuisine: Cuisine, text: Any, state: CuisineState, agent: int) -> int:
             # "Burger time": a thing that is told of, and is not here to be taken.
             here = {_action(cuisine, facts, agent, reading) for reading in readings}
             readings = readings if here & set(open_) else []
+        if facts.place[agent] != TABLE:  # the reason that counts is the first one: not of serving
+            readings = sorted(readings, key=lambda reading: reading.meaning[0] == "serve")
         return settled(
             (_action(cuisine, facts, agent, reading) for reading in readings),
             open_,
@@ -279,7 +281,7 @@ def _action(cuisine: Cuisine, facts: Facts, agent: int, reading: Reading) -> int
                 _fits(book, facts, place, one) for one in item if one not in contents
             )
             fits = made and any(one in contents for one in values["raw"])
-        return activate if fits else f"that is not what {here} makes"
+        return activate if fits else _not_made(cuisine, facts, agent, item)
     if held is None:
         return "your hands are empty"
     if item is not None and held not in item:
@@ -322,6 +324,22 @@ def _fits(book: Book, facts: Facts, place: int, item: int) -> bool:
         int(book.makes[r]) for r in _usable(book, facts.level, place) if needs(book, r) == inside
     }
     return item in inside or item in made
+
+
+def _not_made(cuisine: Cuisine, facts: Facts, agent: int, item: Iterable[int] | None) -> str:
+    """Why the tool where a chef is cannot make what is named, of an item or of what it becomes."""
+    book, place, held = cuisine.book, facts.place[agent], facts.held[agent]
+    here, put = the(book.place_names[place]), actions_of(book)[2]
+    if held is not None:
+        usable = _usable(book, facts.level, place)
+        becomes = {int(book.makes[r]) for r in usable if held in needs(book, r)}
+        name = book.item_names[held]
+        meant = not {held, *becomes}.isdisjoint(item or ())
+        if meant and put in open_actions(cuisine, facts, agent):
+            return f"put {name} into {here} first, and activate it after that"
+        return f"your hands are full: you hold {name}"
+    holds = [book.item_names[k] for k in sorted(facts.inside[place - TOOLS])]
+    return f"{here} holds {', '.join(holds)}, not that" if holds else f"{here} is empty"
 
 
 def _why(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> str:

@@ -330,8 +330,8 @@ def rules(cuisine: Cuisine, agent: int) -> str:
         "what a tool has made. You can hold one thing.",
         "- put: what you hold into the tool where you are, if together with what is in it it is "
         "part of a recipe of that tool, and the tool neither works nor holds what it made. In the "
-        "storage it is thrown away. On the serving table it is delivered, which only dishes are, "
-        "and stays.",
+        "storage it is thrown away. On the serving table, which takes only dishes that are ordered "
+        "here, it is delivered and stays.",
         "- activate: with empty hands, the tool where you are, if its contents are exactly those "
         "of a recipe. It then works for some steps, the one of activating included; what it made "
         "can be taken afterwards.",

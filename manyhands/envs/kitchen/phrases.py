@@ -371,11 +371,18 @@ _DONE = (
     "|give me|pass me) [a|an|another|1|the|me|its] [{until_what:thing}] [(down|away|over|in)] "
     "[(on|onto|in|into|to|from|at) [a] ({until_where:place}|me)]|get out of [the|my] way)"
 )
+_RECIPE = "[a|my|our] [next|new] (recipe|order)"
+_KNOWN = (
+    f"for {_RECIPE} [to (show|appear|be shown|be known|come|come up|light up)]|(until|till) "
+    f"((i|we) [can] (know|see|learn|find out|hear) {_RECIPE}"
+    f"|{_RECIPE} (show|appear|come up|(is|be) (known|shown|visible|there|clear|displayed))"
+    f"|[a|my] [recipe] button (show [it|{_RECIPE}]|(is|be) (on|lit|pressed)|light up))"
+)
 _WHILE = (
     "[[for] (a|one|1|another|this|this one|this 1) [little|short|brief] "
     "(step|turn|moment|second|sec|tick|bit|while|round|move)"
     "|1|my turn|for my turn|for now|[for] {count:n} (step|turn|moment|second|tick|round|move)"
-    f"|{_UNTIL}"
+    f"|{_UNTIL}|{_KNOWN}"
     "|for [a|my] ({until:place}|{until:thing}|cooking) "
     "[to (cook|finish|be ready|be done|be cooked|move [away|out of the way]|pass|finish cooking"
     "|get out of my way|leave)|move"

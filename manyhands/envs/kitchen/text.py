@@ -372,7 +372,8 @@ def rules(kitchen: Kitchen, agent: int) -> str:
     ]
     if radius is not None:
         lines.append(
-            f"You see only the cells at most {radius} columns and {radius} rows away from you."
+            f"You see only the cells at most {radius} columns and {radius} rows away from you. "
+            "What you saw before is not told again: remember it."
         )
     start = (
         "add it (3 at most); the third starts the cooking by itself."

@@ -384,6 +384,7 @@ def test_rules_follow_the_configuration():
         "soup of 1 onion: 8 points (bonus order), cooks 20 steps",
         "EMPTY HANDS: start the cooking",
         "at most 2 columns and 2 rows away",
+        "not told again",
         "1.5 for each useful dish that you take",
     ):
         assert fact in text
