@@ -16,7 +16,7 @@ import manyhands
 from manyhands.cli.common import command, make_env, read_pairs
 from manyhands.core.config import number, whole
 from manyhands.core.env import ConfigError, Env, ManyhandsError
-from manyhands.core.play import seat_policy
+from manyhands.core.seats import seat_policy
 
 SEATS = ("bot", "random")
 ALONE = 8  # games that one process plays with time to spare (benchmarks/web_load.py)

@@ -22,8 +22,9 @@ from manyhands.core.batch import rollout_key
 from manyhands.core.env import Env, Wrapper, episode_key, is_device_policy
 from manyhands.core.episode import Moment
 from manyhands.core.pack import stepper
-from manyhands.core.play import play, seat_policy
+from manyhands.core.play import play
 from manyhands.core.rollout import rollout
+from manyhands.core.seats import seat_policy
 from manyhands.testing.functions import (
     check_attributes,
     check_batches,

@@ -42,8 +42,8 @@ from typing import Any
 
 from manyhands.core.config import boolean, nearest, number, one_of, whole
 from manyhands.core.env import ConfigError, Env, ManyhandsError, names_of
-from manyhands.core.play import seat_policy
 from manyhands.core.registry import load, make_wrapped
+from manyhands.core.seats import seat_policy
 from manyhands.web.tables import LEAVERS, PERSON
 
 ORDERS = ("latin", "random", "fixed")

@@ -33,8 +33,9 @@ from manyhands.core.env import (
     is_device_policy,
 )
 from manyhands.core.episode import EpisodeResult, Moment
-from manyhands.core.play import play, seat_policy
+from manyhands.core.play import play
 from manyhands.core.render import load_pygame
+from manyhands.core.seats import seat_policy
 from manyhands.core.view import Reply, View
 
 PERSON = "person"

@@ -23,8 +23,9 @@ from manyhands.core.env import (
 )
 from manyhands.core.episode import check_action, episode_seed
 from manyhands.core.pack import full_actions, stepper
-from manyhands.core.play import BLOCK, play
+from manyhands.core.play import play
 from manyhands.core.record import read
+from manyhands.core.seats import BLOCK
 from manyhands.core.view import Reply
 
 TURNS = coins.Coins()

@@ -33,10 +33,11 @@ from typing import Any
 from manyhands.baselines.evaluation import held_out
 from manyhands.core.config import boolean, nearest, number, one_of, plain, whole
 from manyhands.core.env import ConfigError, Env, SeatError, names_of
-from manyhands.core.play import ON_ILLEGAL, seat_policy
+from manyhands.core.play import ON_ILLEGAL
 from manyhands.core.probes import Probes, asks
 from manyhands.core.redact import redact
 from manyhands.core.registry import load, make_wrapped, registered, registered_seats, seat
+from manyhands.core.seats import seat_policy
 
 PAIRINGS = ("round_robin", "swiss", "pool")
 SCORES = ("wins", "reward")

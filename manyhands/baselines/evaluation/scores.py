@@ -17,8 +17,8 @@ from manyhands.core.env import (
     ConfigError,
     Env,
 )
-from manyhands.core.play import seat_policy
 from manyhands.core.registry import seat
+from manyhands.core.seats import seat_policy
 
 # ---- policies by name ----------------------------------------------------------------------------
 

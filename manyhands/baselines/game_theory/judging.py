@@ -54,8 +54,8 @@ from manyhands.core.env import (
 )
 from manyhands.core.episode import Game, Turn, check_action, episode_seed, member_seed, view_seed
 from manyhands.core.pack import stepper
-from manyhands.core.play import seat_policy
 from manyhands.core.registry import make
+from manyhands.core.seats import seat_policy
 from manyhands.core.view import Reply, View
 
 _BATCH = 64  # views in one call of `act`

@@ -8,7 +8,7 @@ from typing import Any
 
 from manyhands.core.config import nearest, whole
 from manyhands.core.env import Env, SeatError, names_of
-from manyhands.core.play import seat_policy
+from manyhands.core.seats import seat_policy
 from manyhands.core.view import View
 
 _EPISODES = 4096  # hand-overs that are remembered; the least recently used is dropped first
