@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 import os
 import signal
 import threading
@@ -180,6 +181,30 @@ def test_seats_that_never_wait_let_other_episodes_go_on():
     play(ALONE, at_once, 2, concurrency=2, on_step=lambda moment: seen.append(moment.episode))
     assert len(seen) == 2 * (ALONE.max_steps + 1)
     assert seen.index(1) <= len(seen) // 2 - 10 and 0 in seen[seen.index(1) :]
+
+
+@pytest.mark.parametrize("young", [700, 20_000, 0])  # 0: switched off
+def test_many_episodes_keep_the_collector_from_running_often(young):
+    before, seen = gc.get_threshold(), set()
+
+    def fails(view):
+        raise ValueError("no")
+
+    def sees(view):
+        seen.add(gc.get_threshold())
+        return 0
+
+    try:
+        gc.set_threshold(young, *before[1:])
+        for episodes, expected in ((8, young), (64, max(young, 10_000) if young else 0)):
+            seen.clear()
+            play(TURNS, sees, episodes, concurrency=episodes, max_steps=2)
+            assert seen == {(expected, *before[1:])}
+            with pytest.raises(SeatError):
+                play(TURNS, fails, episodes, concurrency=episodes)
+            assert gc.get_threshold() == (young, *before[1:]) and not gc.get_freeze_count()
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_coroutine_functions_and_functions_take_seats():
