@@ -48,6 +48,7 @@ _TALK, _TALK_MAGIC = struct.Struct("<4sII"), b"TALK"
 _ALIGN = 8
 _MEMORY, _TRIED = 2**15, 2**12  # frames that are remembered, and of a game that is not known yet
 _MASKS = 2**10  # sets of masks that are remembered
+_STATES = 2**9  # states whose texts are remembered
 _SMALL = 64  # bytes of a state that may be one of few
 BLOCK = 16  # resets that are drawn in one call
 
@@ -384,12 +385,21 @@ class Frame:
         """Whether the episode has ended for every agent."""
         return bool((self.terminated | self.truncated).all())
 
+    @property
+    def env(self) -> Env:
+        return self._stepper.env
+
+    @kept
+    def told(self) -> dict[Any, Any]:
+        """Cached texts that depend only on the state, by name: shared by frames of equal states."""
+        return self._stepper.told(self)
+
     def text(self, agent: int) -> str:
         """The text observation of an agent: `Env.describe`."""
-        found = self.notes.get(("text", agent))
+        name = "text", agent, None
+        found = self.told.get(name)
         if found is None:
-            found = self._stepper.env.describe(self.state, agent)
-            self.notes["text", agent] = found
+            found = self.told[name] = self._stepper.env.describe(self.state, agent)
         return found
 
     def parse(self, text: str, agent: int) -> Action:
@@ -537,6 +547,8 @@ class Stepper:
         self.memoises = self._state.size <= _SMALL and not draws_from_key(env, self._env_step)
         self._known: dict[bytes, Frame] = {}
         self._room, self._again = min(_TRIED, _MEMORY), 0  # of `_known`; steps that were looked up
+        self._told: dict[bytes, dict[Any, Any]] = {}
+        self._telling = threading.Lock()
         self._reporter: _Reporter | None = None  # made with the first frame that is read
         self.fields: dict[str, Any] = {"state": self._state.views}
         for name in shapes:
@@ -553,6 +565,19 @@ class Stepper:
         if self._reporter is None:
             self._reporter = _Reporter(self.env, frame)
         return self._reporter.report(frame)
+
+    def told(self, frame: Frame) -> dict[Any, Any]:
+        """The texts of a frame's state that were made so far, to be added to. Frames of equal
+        states share them, as many episodes begin alike."""
+        contents = frame.buffer[: self._state.size].tobytes()
+        with self._telling:
+            texts = self._told.pop(contents, None)
+            if texts is None:
+                texts = {}
+                if len(self._told) >= _STATES:
+                    del self._told[next(iter(self._told))]  # the least recently used
+            self._told[contents] = texts
+        return texts
 
     def reset(self, key: Array) -> Frame:
         """First frame of the episode with this `key`: a typed key, or its data, u32[2]."""

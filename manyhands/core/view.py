@@ -137,7 +137,22 @@ class View:
     def describe(self, detail: str | None = None) -> str:
         """The text observation, more or less of it: `detail` is one of `DETAILS`."""
         talk = self.talk if self._env.chat is not None else ()
-        return describe_with(self._env, self._frame.state, self.index, detail, talk)
+        about = self._env, self._frame.state, self.index, detail
+        if talk:
+            return describe_with(*about, talk)
+        found: str = self._once("text", detail, lambda: describe_with(*about))
+        return found
+
+    def _once(self, kind: str, how: Any, make: Callable[[], Any]) -> Any:
+        """What follows from the state alone is made once for all frames of equal states."""
+        frame = self._frame
+        if type(frame) is not Frame or not (frame.env is self._env or frame.env == self._env):
+            return make()
+        name = kind, self.index, how
+        found = frame.told.get(name)
+        if found is None:
+            found = frame.told[name] = make()
+        return found
 
     @kept
     def choices(self) -> list[Choice]:
@@ -150,7 +165,8 @@ class View:
         return self._choices(None)
 
     def _choices(self, limit: int | None) -> list[Choice]:
-        return choices_of(self._env, self._frame.state, self.index, limit)
+        about = self._env, self._frame.state, self.index, limit
+        return list(self._once("choices", limit, lambda: tuple(choices_of(*about))))
 
     @kept
     def events(self) -> list[dict[str, Any]]:

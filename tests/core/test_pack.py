@@ -7,8 +7,10 @@ import pytest
 
 import manyhands
 from manyhands.core import pack
+from manyhands.core.choices import LIMIT
 from manyhands.core.env import SnapshotError, episode_key, episode_key_data
 from manyhands.core.pack import Packing, Stepper, snapshot
+from manyhands.core.view import View
 from manyhands.envs.poker import KuhnPoker
 from manyhands.wrappers.pettingzoo import Parallel
 
@@ -137,6 +139,45 @@ def test_what_is_remembered_cannot_be_changed_from_outside():
     for array in (infos["player_0"]["action_mask"], table.current.cards, table.frame.vector):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 1
+
+
+def test_texts_are_made_once_for_frames_of_equal_states(monkeypatch):
+    made = []
+
+    class Told(manyhands.make("kitchen").__class__):
+        def describe(self, state, agent, *, detail=None, talk=()):
+            made.append((int(state.time), agent, "text", detail))
+            return super().describe(state, agent, detail=detail)
+
+        def choices(self, state, agent, limit=LIMIT):
+            made.append((int(state.time), agent, "choices", limit))
+            return super().choices(state, agent, limit)
+
+    env, plain = Told(), manyhands.make("kitchen")
+    table = Stepper(env)
+    frames = [table.reset(episode_key_data(seed)) for seed in range(3)]
+    still = [table.step(episode_key_data(seed), 0, frames[seed], [4, 4]) for seed in range(3)]
+    for frame in [*frames, *still]:
+        for agent in (0, 1):
+            view, state = View(Told(), frame, agent), frame.state
+            assert view.text == frame.text(agent) == plain.describe(state, agent)
+            assert view.describe("full") == plain.describe(state, agent, detail="full")
+            assert view.choices == plain.choices(state, agent)
+            view.choices.clear()  # the view's own list
+            assert view.all_choices == plain.choices(state, agent, None)
+    assert len(made) == len(set(made)) == 2 * 2 * 4
+    # A view in another environment has texts of its own.
+    other = manyhands.make("kitchen", detail="full")
+    assert View(other, frames[0], 0).text == other.describe(frames[0].state, 0)
+    # Of many states, those that were not met for longest are forgotten.
+    monkeypatch.setattr(pack, "_STATES", 2)
+    table, made[:] = Stepper(env), []
+    frames = [table.reset(episode_key_data(0))]
+    for time in range(2):
+        frames.append(table.step(episode_key_data(0), time, frames[-1], [4, 4]))
+    for time in (0, 1, 0, 2, 0, 1):
+        table.view(frames[time].state).text(0)
+    assert [time for time, *_ in made] == [0, 1, 2, 1]
 
 
 def test_episodes_without_a_seed_begin_in_blocks_but_are_their_keys_own():
