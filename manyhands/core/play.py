@@ -24,7 +24,7 @@ from manyhands.core.episode import EpisodeResult, Game, Moment, Turn, episode_se
 from manyhands.core.probes import Probes
 from manyhands.core.progress import Bar
 from manyhands.core.registry import from_spec, make
-from manyhands.core.seats import BLOCK, Table, seat_policies, seat_policy
+from manyhands.core.seats import Table, seat_policies, seat_policy
 from manyhands.core.view import BudgetSpent, Reply, View
 
 
@@ -328,15 +328,16 @@ class _Run:
         waiting = iter(numbers)
         count = min(concurrency, len(numbers))
         loop = asyncio.get_running_loop()
-        # A block after the other, where seats wait for something: the first requests are under way
-        # while further episodes are set up.
+        # A few after the other, where seats wait for something: the first requests are under way
+        # while further episodes are set up. To open a connection takes several turns of the event
+        # loop, each as long as it takes to set up as many episodes.
         gates: list[asyncio.Future[None]] = []
         if any(inspect.iscoroutinefunction(getattr(one, "act", None)) for one in self.policies):
-            gates = [loop.create_future() for _ in range(0, count, BLOCK)]
+            gates = [loop.create_future() for _ in range(0, count, _START)]
             gates[0].set_result(None)
 
         async def worker(place: int) -> None:
-            block, first = divmod(place, BLOCK)
+            block, first = divmod(place, _START)
             if gates:
                 await gates[block]
             if gates and not first and block + 1 < len(gates):
@@ -572,6 +573,9 @@ def _abandon(futures: Sequence[Awaitable[Any]]) -> None:
 
 # Steps after which an episode lets others go on, whose seats answer without ever waiting.
 _BREATH = 16
+
+# Episodes that are set up in one turn of the event loop.
+_START = 4
 
 # Episodes at once, from which `_settled` saves more time than it costs: the first collection after
 # it looks through all objects.

@@ -16,6 +16,7 @@ import pytest
 
 import manyhands
 from manyhands.baselines.players.client import Turnstile
+from manyhands.baselines.players.dialogue import Line
 from manyhands.baselines.players.language import Language, quote
 from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction, SeatError, episode_key
@@ -524,6 +525,13 @@ def test_a_long_unreadable_reply_is_not_sent_back_whole(server, seat):
     assert len(reply.info["attempts"][0]["reply"]) == 16_000
     sent = [message["content"] for message in server.asked[1]["messages"]]
     assert sum(map(len, sent)) < 4_000
+
+
+@pytest.mark.parametrize("content", ["", 'one\n"two" \\ ü \u2028 \ud800'])
+@pytest.mark.parametrize("fields", [{}, {"tool_calls": [{"id": "call1", "type": "ü"}]}])
+def test_a_message_is_encoded_as_json_encodes_it(content, fields):
+    whole = {"role": "user", "content": content, **fields}
+    assert Line("user", content, **fields).data == json.dumps(whole).encode()
 
 
 def test_connections_are_kept_and_closed(server, seat):

@@ -70,8 +70,10 @@ class Line:
     def data(self) -> bytes:
         """The message as JSON, encoded once."""
         if not self._data:
-            whole = {"role": self.role, "content": self.content, **self._fields}
-            self._data = json.dumps(whole).encode()
+            # Text alone is encoded without making an encoder.
+            said = f'{{"role": {json.dumps(self.role)}, "content": {json.dumps(self.content)}'
+            more = f", {json.dumps(self._fields)[1:]}" if self._fields else "}"
+            self._data = (said + more).encode()
         return self._data
 
 
