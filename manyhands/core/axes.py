@@ -69,6 +69,18 @@ def least(costs: Array) -> Array:
     return (numbers == jnp.argmin(costs, axis=0)).astype(jnp.float32)
 
 
+def cheapest(costs: Array) -> Array:
+    """i32[...], the row of the least of costs f32[K, ...], K up to 128, none of them negative.
+
+    They are compared to 17 bits, and the last 7 are those of the row, so that one minimum of whole
+    numbers gives it: with `argmin`, a CPU works out costs one by one, which takes three times as
+    long where they take long.
+    """
+    bits = jax.lax.bitcast_convert_type(costs.astype(jnp.float32), jnp.int32)
+    rows = indices(costs.shape[0], costs.ndim)
+    return jnp.min((bits & ~127) | rows, axis=0) & 127
+
+
 def set_row(rows: Array, index: Any, row: Array) -> Array:
     """Rows [K, ...] of which number `index` (an int, or an array [...]) is `row` [...]."""
     return jnp.where(indices(rows.shape[0], rows.ndim) == index, row[None], rows)

@@ -23,6 +23,8 @@ from manyhands.core.env import Array
 if TYPE_CHECKING:
     from manyhands.envs.volleyball.physics import Bodies, Params
 
+Vector = Array | Sequence[Array]  # [3, ...], or its components [...]
+
 CONTROL_STEP = 0.02  # s, of the environment
 RATE_GAINS = (15.0, 15.0, 5.0)  # 1/s, of the rates about x, y and z
 ATTITUDE_GAIN = 6.8  # 1/s
@@ -81,9 +83,9 @@ def from_velocity(
     ceiling = 4 * _over(params.power, 1, batch) / _over(params.mass, 1, batch)  # m/s²
     push = [VELOCITY_GAIN * (velocity[:, i] - bodies.velocity[:, i]) for i in range(3)]
     normal, thrust = attitude_for(
-        jnp.stack(push), gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
+        push, gravity, ceiling, jnp.moveaxis(bodies.quaternion, 1, 0), MAX_TILT
     )
-    return from_attitude(params, bodies, jnp.moveaxis(normal, 0, 1), thrust, yaw_rate, max_yaw)
+    return from_attitude(params, bodies, jnp.stack(normal, 1), thrust, yaw_rate, max_yaw)
 
 
 def from_position(
@@ -111,34 +113,35 @@ def _over(leaf: Array, axes: int, batch: int) -> Array:
 
 
 # ---- with the component axis first ---------------------------------------------------------------
+# Vectors are arrays [3, ...] or their three components. What is computed from others comes as its
+# components: a compiler that joins a stack with what is made of it asks of every number which
+# component it is, and computes all of them for each, again at the next stack.
 
 
-def dot(a: Array, b: Array) -> Array:
+def dot(a: Vector, b: Vector) -> Array:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def cross(a: Array, b: Array) -> Array:
-    return jnp.stack(
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    )
+def cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-def length(a: Array) -> Array:
+def length(a: Vector) -> Array:
     return jnp.sqrt(dot(a, a) + 1e-12)
 
 
-def body_axes(quaternion: Array) -> tuple[Array, Array, Array]:
-    """The body's x, y and z axes in the world, f32[3, ...] each, of quaternions f32[4, ...]."""
+def body_axes(quaternion: Array) -> tuple[Vector, Vector, Vector]:
+    """The body's x, y and z axes in the world, of quaternions f32[4, ...]."""
     w, x, y, z = quaternion
     return (
-        jnp.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]),
-        jnp.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)]),
-        jnp.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)]),
+        (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
+        (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
+        (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
     )
 
 
 def rotors(
-    wanted: Array,
+    wanted: Vector,
     thrust: Array,
     rates: Array,
     now: Array,
@@ -175,10 +178,10 @@ def rotors(
     return jnp.stack(commands)
 
 
-def rates_to(quaternion: Array, normal: Array) -> tuple[Array, Array]:
-    """Rates about the body's x and y axes (rad/s) that turn its z axis into `normal` [3, ...]."""
+def rates_to(quaternion: Array, normal: Vector) -> tuple[Array, Array]:
+    """Rates about the body's x and y axes (rad/s) that turn its z axis into `normal`."""
     x, y, z = body_axes(quaternion)
-    error = ATTITUDE_GAIN * cross(z, normal)
+    error = tuple(ATTITUDE_GAIN * part for part in cross(z, normal))
     # The sine of the angle falls again beyond a right angle; a drone upside down must still turn.
     behind = dot(z, normal) < 0
     scale = jnp.where(behind, ATTITUDE_GAIN / length(error), 1.0)
@@ -189,10 +192,10 @@ def rates_to(quaternion: Array, normal: Array) -> tuple[Array, Array]:
 
 
 def attitude_for(
-    push: Array, gravity: Array, ceiling: Array, quaternion: Array, tilt: float
-) -> tuple[Array, Array]:
-    """The body's z axis f32[3, ...] and the thrust (0 to 1) that accelerate a drone by `push`
-    f32[3, ...] (m/s²): height goes before the rest, and the axis within `tilt` (rad) of upright.
+    push: Vector, gravity: Array, ceiling: Array, quaternion: Array, tilt: float
+) -> tuple[Vector, Array]:
+    """The body's z axis and the thrust (0 to 1) that accelerate a drone by `push` (m/s²): height
+    goes before the rest, and the axis within `tilt` (rad) of upright.
 
     Args:
         gravity: m/s².
@@ -202,6 +205,7 @@ def attitude_for(
     up = jnp.clip(push[2] + gravity, 0.6 * gravity, ceiling)
     across = jnp.sqrt(push[0] ** 2 + push[1] ** 2 + 1e-12)
     shrink = jnp.minimum(1.0, jnp.tan(tilt) * up / across)
-    force = jnp.stack([push[0] * shrink, push[1] * shrink, up])
-    upright = jnp.maximum(body_axes(quaternion)[2][2], 0.3)
-    return force / length(force), jnp.clip(up / (upright * ceiling), 0.05, 1.0)
+    force = push[0] * shrink, push[1] * shrink, up
+    size, upright = length(force), jnp.maximum(body_axes(quaternion)[2][2], 0.3)
+    normal = tuple(part / size for part in force)
+    return normal, jnp.clip(up / (upright * ceiling), 0.05, 1.0)

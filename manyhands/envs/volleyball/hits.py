@@ -13,6 +13,7 @@ from manyhands.core.axes import expand, least, select
 from manyhands.core.env import Array
 from manyhands.envs.volleyball.control import (
     RATE_GAINS,
+    Vector,
     attitude_for,
     body_axes,
     cross,
@@ -188,31 +189,32 @@ def steer(
     hit: Hit,
     firm: Array | None = None,
     aside: Array | None = None,
-) -> tuple[Array, Array]:
-    """(normal f32[3, ...], thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`;
+) -> tuple[Vector, Array]:
+    """(normal, thrust f32[...]) now, on the way to be at `hit.place` in `hit.time`;
     where `firm` bool[...], exactly at its height, too. `aside` f32[2, ...] is an acceleration
     besides (m/s²)."""
     z = body_axes(obs.quaternion)[2]
     lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
-    now = (lift * z)[:2]
     time = jnp.maximum(hit.time - SWING, HORIZON)
     more = time - hit.time  # the push is the same for a while before the hit, and behind it
-    goal = hit.place + hit.velocity * more + hit.push * more**2 / 2
-    gap = goal[:2] - obs.position[:2] - obs.velocity[:2] * time - now * time**2 / 2
-    speed = (hit.velocity + hit.push * more - obs.velocity)[:2] - now * time
-    push = hit.push[:2] - now
-    jerk = 60 * gap / time**3 - 24 * speed / time**2 + 3 * push / time
-    snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
-    pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
-    across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
-    if aside is not None:
-        across = across + aside
+    across = []
+    for i in range(2):
+        now = lift * z[i]
+        goal = hit.place[i] + hit.velocity[i] * more + hit.push[i] * more**2 / 2
+        gap = goal - obs.position[i] - obs.velocity[i] * time - now * time**2 / 2
+        speed = hit.velocity[i] + hit.push[i] * more - obs.velocity[i] - now * time
+        push = hit.push[i] - now
+        jerk = 60 * gap / time**3 - 24 * speed / time**2 + 3 * push / time
+        snap = -360 * gap / time**4 + 168 * speed / time**3 - 24 * push / time**2
+        pop = 720 * gap / time**5 - 360 * speed / time**4 + 60 * push / time**3
+        part = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
+        across.append(part if aside is None else part + aside[i])
 
     climb = _climb(obs, hit)
     if firm is not None:
         climb = jnp.where(firm, _run_up(obs, hit), climb)
     return attitude_for(
-        jnp.stack([across[0], across[1], climb]),
+        (across[0], across[1], climb),
         jnp.float32(body.gravity),
         jnp.float32(body.ceiling),
         obs.quaternion,
@@ -249,22 +251,23 @@ def _run_up(obs: Observation, hit: Hit) -> Array:
 
 def strike(
     body: Body, obs: Observation, hit: Hit, firm: Array | None = None
-) -> tuple[Array, Array]:
+) -> tuple[Vector, Array]:
     """(normal, thrust) now, to meet the ball as planned."""
     last = jnp.clip((FINAL - hit.time) / FADE + 1, 0, 1)
     # The racket's speed along its normal is what counts: make up for drifting by climbing.
-    drift = obs.velocity[:2] + DRIFT * hit.push[:2] * hit.time
-    slope = hit.normal[:2] / hit.normal[2]
+    drift = [obs.velocity[i] + DRIFT * hit.push[i] * hit.time for i in range(2)]
+    slope = [hit.normal[i] / hit.normal[2] for i in range(2)]
     climb = hit.velocity[2] - last * jnp.clip(slope[0] * drift[0] + slope[1] * drift[1], -1.0, 1.0)
-    hit = hit._replace(velocity=jnp.stack([hit.velocity[0], hit.velocity[1], climb]))
+    hit = hit._replace(velocity=(hit.velocity[0], hit.velocity[1], climb))
     normal, thrust = steer(body, obs, hit, firm)
-    normal = normal + (hit.normal - normal) * last
-    return normal / length(normal), thrust
+    normal = [part + (end - part) * last for part, end in zip(normal, hit.normal, strict=True)]
+    size = length(normal)
+    return tuple(part / size for part in normal), thrust
 
 
 def travel(
     body: Body, obs: Observation, goal: Array, aside: Array | None = None
-) -> tuple[Array, Array]:
+) -> tuple[Vector, Array]:
     """(normal, thrust) now, to come to rest at `goal` f32[3, ...], around the team-mates; `aside`
     as in `steer`."""
     members = obs.me.shape[0]
@@ -300,7 +303,7 @@ def give_way(obs: Observation) -> Array:
 # ---- the last moment, of skills="attack" ---------------------------------------------------------
 
 
-def touch(body: Body, obs: Observation, normal: Array) -> tuple[Array, Array, Array, Array]:
+def touch(body: Body, obs: Observation, normal: Vector) -> tuple[Array, Vector, Vector, Vector]:
     """(time, place, into, moving): when the racket meets the ball if the drone goes on as it does
     while it turns to `normal`, where the ball's centre is then, and the velocities of ball and
     drone."""
@@ -311,31 +314,34 @@ def touch(body: Body, obs: Observation, normal: Array) -> tuple[Array, Array, Ar
     closing = obs.velocity[2] - obs.ball_velocity[2]
     root = jnp.sqrt(closing**2 + 2 * lift * z[2] * gap + 1e-6)
     time = jnp.clip(2 * gap / jnp.maximum(closing + root, 1e-2), 0, 2)
-    half = (z + normal) / 2
-    down = jnp.stack([0 * time, 0 * time, g + 0 * time])
-    into = obs.ball_velocity - down * time
-    moving = obs.velocity + (lift * half - down) * time
-    return time, obs.ball + (obs.ball_velocity - down * time / 2) * time, into, moving
+    place, into, moving = [], [], []
+    for i, down in enumerate((0.0, 0.0, g)):
+        half = (z[i] + normal[i]) / 2
+        place.append(obs.ball[i] + (obs.ball_velocity[i] - down * time / 2) * time)
+        into.append(obs.ball_velocity[i] - down * time)
+        moving.append(obs.velocity[i] + (lift * half - down) * time)
+    return time, place, into, moving
 
 
-def aimed(body: Body, obs: Observation, hit: Hit, goal: Array) -> tuple[Array, Array]:
+def aimed(body: Body, obs: Observation, hit: Hit, goal: Array) -> tuple[Vector, Array]:
     """(normal, time): how the racket must stand at the touch for the ball to come down at `goal`
     with the speed that the drone will have then, and when that is."""
     g, normal = body.gravity, hit.normal
     time, place, into, moving = touch(body, obs, normal)
+    meets = [moving[i] - into[i] for i in range(3)]
     for _ in range(ROUNDS):  # a fixed point, which the small slopes of a racket reach fast
-        pressed = body.gain * jnp.maximum(dot(moving - into, normal), 1.0)
+        pressed = body.gain * jnp.maximum(dot(meets, normal), 1.0)
         up = into[2] + pressed * normal[2]
         left = jnp.maximum(up**2 + 2 * g * (place[2] - goal[2]), 0)
         flight = jnp.maximum((up + jnp.sqrt(left)) / g, 0.3)
         slope = [((goal[i] - place[i]) / flight - into[i]) / pressed for i in range(2)]
         steep = jnp.sqrt(slope[0] ** 2 + slope[1] ** 2 + 1e-9)
         slope = [part * jnp.minimum(1.0, STEEPEST / steep) for part in slope]
-        normal = jnp.stack([*slope, jnp.sqrt(1 - slope[0] ** 2 - slope[1] ** 2)])
+        normal = slope[0], slope[1], jnp.sqrt(1 - slope[0] ** 2 - slope[1] ** 2)
     return normal, time
 
 
-def turn_to(obs: Observation, normal: Array, time: Array) -> tuple[Array, Array]:
+def turn_to(obs: Observation, normal: Vector, time: Array) -> tuple[Array, Array]:
     """Rates about the body's x and y axes now, that turn its z axis to `normal` in `time` and leave
     it at rest there, with the least effort."""
     axes, error = turning(obs, normal)
@@ -347,15 +353,16 @@ def turn_to(obs: Observation, normal: Array, time: Array) -> tuple[Array, Array]
     return x, y
 
 
-def turning(obs: Observation, normal: Array) -> tuple[tuple[Array, Array, Array], Array]:
+def turning(obs: Observation, normal: Vector) -> tuple[tuple[Vector, Vector, Vector], Vector]:
     """The body's axes, and the turn (rad, about its direction) from its z axis to `normal`."""
     axes = body_axes(obs.quaternion)
     turn = cross(axes[2], normal)
     sine = length(turn)
-    return axes, turn * (jnp.arctan2(sine, dot(axes[2], normal)) / sine)
+    size = jnp.arctan2(sine, dot(axes[2], normal)) / sine
+    return axes, tuple(part * size for part in turn)
 
 
-def press(body: Body, obs: Observation, normal: Array, speed: Array, time: Array) -> Array:
+def press(body: Body, obs: Observation, normal: Vector, speed: Array, time: Array) -> Array:
     """Thrust now, so that the racket moves at `speed` along `normal` in `time`; m/s²."""
     along = jnp.maximum((dot(body_axes(obs.quaternion)[2], normal) + 1) / 2, 0.4)
     lack = (speed - dot(obs.velocity, normal)) / jnp.maximum(time, SHORT_PUSH)

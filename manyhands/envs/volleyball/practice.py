@@ -86,7 +86,7 @@ def seen(skills: VolleyballSkills, obs: Observation, goal: Array, hit: str) -> A
     time, place = falls_to(body, obs.ball, obs.ball_velocity, jnp.float32(MEETS[hit]))
     there = time > 0
     place = jnp.where(there, place, obs.ball)
-    x, y, z = body_axes(obs.quaternion)
+    x, y, z = (jnp.stack(axis) for axis in body_axes(obs.quaternion))
     parts = [
         obs.position,
         obs.velocity / 3,
@@ -368,5 +368,5 @@ class Practice(Env[PracticeState]):
             self.skills.body, obs.ball, obs.ball_velocity, jnp.float32(MEETS[self.hit])
         )
         place = jnp.where(time > 0, place, obs.ball)
-        racket = obs.position + self.skills.body.offset * body_axes(obs.quaternion)[2]
+        racket = obs.position + self.skills.body.offset * jnp.stack(body_axes(obs.quaternion)[2])
         return length(place - racket)

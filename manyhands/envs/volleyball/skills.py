@@ -30,7 +30,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.axes import expand, least
+from manyhands.core.axes import expand, least, take
 from manyhands.core.choices import LIMIT, Choice, Form, fold
 from manyhands.core.env import Array, ConfigError, IllegalAction, names_of
 from manyhands.envs.volleyball import hits, naming, reading, spikes
@@ -215,7 +215,8 @@ class VolleyballSkills:
         aims = ~(low & (kind == RECEIVE))
         firm = (kind != SERVE) & aims & ~(low & (kind == BUMP)) if self.attack else None
         normal, thrust = hits.strike(body, obs, hit, firm)
-        normal, thrust = jnp.where(strikes, normal, calm), jnp.where(strikes, thrust, rest)
+        normal = [jnp.where(strikes, a, b) for a, b in zip(normal, calm, strict=True)]
+        thrust = jnp.where(strikes, thrust, rest)
         x, y = rates_to(obs.quaternion, normal)
         if self.attack:
             last = hits.finish(body, obs, hit, order.goal, (x, y, thrust))
@@ -223,10 +224,9 @@ class VolleyballSkills:
                 jnp.where(strikes & aims, a, b) for a, b in zip(last, (x, y, thrust), strict=True)
             )
             x, y, thrust = self._attacking(obs, order, (x, y, thrust))
-        rates = jnp.stack([x, y, jnp.zeros_like(x)])
         params = self.params
         return rotors(
-            rates,
+            (x, y, jnp.zeros_like(x)),
             thrust,
             obs.rates,
             obs.thrust,
@@ -241,18 +241,18 @@ class VolleyballSkills:
         keeps a drone that has just spiked on its side, or what is `plain`."""
         spike = spikes.strike(self.body, obs, spikes.plan(self.body, obs, order.goal))
         x, y, z = obs.position
-        away = [jnp.maximum(x, JUMP), y, jnp.clip(z, READY, HIGH)]
-        back = spikes.recover(self.body, obs, jnp.stack(away))
+        back = spikes.recover(self.body, obs, (jnp.maximum(x, JUMP), y, jnp.clip(z, READY, HIGH)))
         recent = self.own(obs, obs.since) < spikes.AFTER
         drifts = x + 0.5 * obs.velocity[0] < 0.8
         leans = body_axes(obs.quaternion)[2][2] < 0.8
         hits = (order.kind == SPIKE) & ~recent
         waits = (order.kind == HOVER) | (order.kind == GO) | (order.kind == SPIKE)
         turns = recent & waits & (drifts | leans) & (x < JUMP + 0.5)
-        return tuple(
-            jnp.where(hits, a, jnp.where(turns, b, c))
-            for a, b, c in zip(spike, back, plain, strict=True)
-        )
+        # A sum, and so an array of its own: joined with what rotors make of it, a compiler works
+        # the three out again for each rotor and each part of its command.
+        which = jnp.where(hits, 2, jnp.where(turns, 1, 0))
+        ways = zip(plain, back, spike, strict=True)
+        return tuple(take(jnp.stack(parts), which) for parts in ways)
 
     def jumps(self, obs: Observation) -> spikes.Spike:
         """All K spikes of the table, [K, ...], as they are to be done now; of skills="attack"."""

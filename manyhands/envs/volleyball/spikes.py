@@ -11,25 +11,28 @@ velocity after the hit, hence the racket's normal and its speed along it (see `s
 where the turn must begin. The cost of each is what it asks for beyond what the drone can do; where
 the least cost is not small, the ball cannot be spiked to that target (`can`).
 
-All functions take vectors with the component axis first, [3, ...], and any axes after it.
+Vectors have the component axis first, [3, ...], and any axes after it, or are their components.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 
-from manyhands.core.axes import expand, least, select
+from manyhands.core.axes import cheapest, expand, take
 from manyhands.core.env import Array
 from manyhands.envs.volleyball.control import (
+    Vector,
     attitude_for,
     body_axes,
+    cross,
     dot,
     length,
     rates_to,
 )
-from manyhands.envs.volleyball.flight import GONE, Body, falls_to
+from manyhands.envs.volleyball.flight import GONE, Body
 from manyhands.envs.volleyball.hits import SHORT_TURN, press, turn_to, turning
 from manyhands.envs.volleyball.observe import Observation
 
@@ -102,24 +105,50 @@ class Spike(NamedTuple):
 
 def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     """How to spike the ball to `goal` f32[3, ...]."""
-    g, axes, how = body.gravity, goal.ndim - 1, manner(body)
-    high = expand(jnp.linspace(HIGHEST, LOWEST, HEIGHTS, dtype=jnp.float32), axes)
-    high = high + jnp.zeros_like(goal[2])
-    time, place = falls_to(body, obs.ball[:, None], obs.ball_velocity[:, None], high)  # [H, ...]
-    x, y, z = obs.ball_velocity
-    into = jnp.stack([x + 0 * time, y + 0 * time, z - g * time])[:, None]  # [3, 1, H, ...]
-    shares = expand(jnp.linspace(LONGEST, SHORTEST, FLIGHTS, dtype=jnp.float32), axes + 1)
-    flight = shares * jnp.sqrt(2 * jnp.maximum(place[2] - goal[2], 0.1) / g)  # [F, H, ...]
-    across = [(goal[i] - place[i]) / flight for i in range(2)]
-    away = jnp.stack([*across, g / 2 * flight - (place[2] - goal[2]) / flight])
-    at_net = place[0] / jnp.maximum(-away[0], 1e-2)
-    over = place[2] + away[2] * at_net - g / 2 * at_net**2 - (body.net + body.radius)
+    axes = goal.ndim - 1
+    heights = np.linspace(HIGHEST, LOWEST, HEIGHTS, dtype=np.float32)
+    shares = np.linspace(LONGEST, SHORTEST, FLIGHTS, dtype=np.float32)
+    tried = expand(np.tile(heights, FLIGHTS), axes), expand(np.repeat(shares, HEIGHTS), axes)
+    spike, over = _ways(body, obs, goal, *tried)
+    effort = 3 * (1 - spike.normal[2]) + 1.5 * jnp.abs(spike.speed - EASY)
+    effort += 3 * jnp.maximum(0.35 - over, 0)
+    best = cheapest(spike.cost + effort)
+    high = take(expand(heights, axes), best % HEIGHTS)
+    share = take(expand(shares, axes), best // HEIGHTS)
+    found, _ = _ways(body, obs, goal, high[None], share[None])
 
-    change = away - into
+    def only(parts: Any) -> Array:
+        if isinstance(parts, tuple):
+            return jnp.stack([only(part) for part in parts])
+        return jnp.broadcast_to(parts, (1, *goal.shape[1:]))[0]
+
+    return Spike(*(only(parts) for parts in found))
+
+
+def _ways(body: Body, obs: Observation, goal: Array, high: Any, share: Any) -> tuple[Any, Array]:
+    """Spikes to `goal` of a ball at the heights `high` [W, ...] that flies for the shares [W, ...]
+    of the time in which it would fall from there, and by how much it clears the net (m).
+    """
+    g, how = body.gravity, manner(body)
+    ball, flies = obs.ball, obs.ball_velocity
+    left = flies[2] ** 2 + 2 * g * (ball[2] - high)
+    time = jnp.where(left >= 0, (flies[2] + jnp.sqrt(jnp.maximum(left, 0))) / g, -1.0)
+    place = ball[0] + flies[0] * time, ball[1] + flies[1] * time, high
+    flight = share * jnp.sqrt(2 * jnp.maximum(high - goal[2], 0.1) / g)
+    away = (
+        (goal[0] - place[0]) / flight,
+        (goal[1] - place[1]) / flight,
+        g / 2 * flight - (high - goal[2]) / flight,
+    )
+    at_net = place[0] / jnp.maximum(-away[0], 1e-2)
+    over = high + away[2] * at_net - g / 2 * at_net**2 - (body.net + body.radius)
+
+    into = flies[0], flies[1], flies[2] - g * time
+    change = tuple(away[i] - into[i] for i in range(3))
     size = length(change)
-    normal = change / size
-    speed = dot(jnp.broadcast_to(into, normal.shape), normal) + size / body.gain
-    where = place[:, None] - body.offset * normal
+    normal = tuple(part / size for part in change)
+    speed = dot(into, normal) + size / body.gain
+    where = tuple(place[i] - body.offset * normal[i] for i in range(3))
     velocity = _moving(normal, speed, how.away)
 
     # What it asks for: of the racket, of the way to the turn, and, once it turns, of the turn.
@@ -127,87 +156,74 @@ def plan(body: Body, obs: Observation, goal: Array) -> Spike:
     asked += 20 * (jnp.maximum(speed - FASTEST, 0) + jnp.maximum(SLOWEST - speed, 0))
     asked += 60 * jnp.maximum(how.clear - over, 0) + 40 * jnp.maximum(NEAREST - where[0], 0)
     asked += jnp.where(time > -0.02, 0.0, 2 * GONE)
-    position, moving = obs.position[:, None, None], obs.velocity[:, None, None]
     begin, begin_velocity = start_of_turn(body, where, velocity, normal)
     left = jnp.maximum(time - how.turn, CLIMB_HORIZON)
-    gap = begin + begin_velocity * (left - (time - how.turn)) - position
-    first = 6 * gap / left**2 - (4 * moving + 2 * begin_velocity) / left
-    last = -6 * gap / left**2 + (2 * moving + 4 * begin_velocity) / left
+    first, last = [], []
+    for i in range(3):
+        end = begin[i] + begin_velocity[i] * (left - (time - how.turn))
+        gap, now = end - obs.position[i], obs.velocity[i]
+        first.append(6 * gap / left**2 - (4 * now + 2 * begin_velocity[i]) / left)
+        last.append(-6 * gap / left**2 + (2 * now + 4 * begin_velocity[i]) / left)
     most = jnp.sqrt(jnp.maximum(first[0] ** 2 + first[1] ** 2, last[0] ** 2 + last[1] ** 2))
     way = jnp.maximum(most - how.push, 0)
     way += jnp.maximum(jnp.maximum(first[2], last[2]) - CLIMB, 0)
     way += jnp.maximum(-DIP - jnp.minimum(first[2], last[2]), 0)
     way *= jnp.minimum(left / SETTLED, 1) ** 2
-    up = body_axes(obs.quaternion)[2][:, None, None]
-    push = [THRUST / 2 * (up[i] + normal[i]) - (g if i == 2 else 0) for i in range(3)]
-    miss = where - position - moving * time - jnp.stack(push) * time**2 / 2
+    up = body_axes(obs.quaternion)[2]
+    miss = []
+    for i in range(3):
+        push = THRUST / 2 * (up[i] + normal[i]) - (g if i == 2 else 0)
+        miss.append(where[i] - obs.position[i] - obs.velocity[i] * time - push * time**2 / 2)
     turns = 6 * jnp.maximum(length(miss) - REACH, 0) + _haste(obs, normal, time)
     asked += jnp.where(time < how.turn, turns, way)
+    return Spike(jnp.maximum(time, 0), where, velocity, speed, normal, asked), over
 
-    effort = 3 * (1 - normal[2]) + 1.5 * jnp.abs(speed - EASY) + 3 * jnp.maximum(0.35 - over, 0)
-    chosen = least((asked + effort).reshape(-1, *asked.shape[2:]))
 
-    def pick(values: Array) -> Array:
-        values = jnp.broadcast_to(values, (*values.shape[: values.ndim - asked.ndim], *asked.shape))
-        flat = values.reshape(*values.shape[: values.ndim - asked.ndim], -1, *asked.shape[2:])
-        return select(chosen, flat)
+def _haste(obs: Observation, normal: Vector, time: Array) -> Array:
+    """What it costs that the drone can hardly turn its axis to `normal` in `time` any more."""
+    x, y, z = body_axes(obs.quaternion)
+    turn = cross(z, normal)
+    sine = length(turn)
+    angle, left = jnp.arctan2(sine, dot(z, normal)), jnp.maximum(time, SHORT_TURN)
+    needs = [
+        6 * dot(turn, axis) * angle / sine / left**2 - 4 * rate / left
+        for rate, axis in zip(obs.rates[:2], (x, y), strict=True)
+    ]
+    return HASTE * jnp.maximum(jnp.sqrt(needs[0] ** 2 + needs[1] ** 2 + 1e-9) - STEADY, 0)
 
-    normal, speed = pick(normal), pick(speed)
-    return Spike(
-        time=jnp.maximum(pick(jnp.broadcast_to(time, asked.shape)), 0),
-        place=pick(where),
-        velocity=_moving(normal, speed, how.away),
-        speed=speed,
-        normal=normal,
-        cost=pick(asked),
+
+def _moving(normal: Vector, speed: Array, away: float) -> Vector:
+    """The drone's velocity at the hit: `speed` along the normal, and along the racket, which the
+    ball does not feel, so much that it moves away from the net at `away`."""
+    x, y, z = normal
+    side = jnp.sqrt(x**2 + y**2 + 1e-9)
+    slide = (away + speed * x) / z
+    return (
+        speed * x - slide * x * z / side,
+        speed * y - slide * y * z / side,
+        speed * z + slide * side,
     )
 
 
-def _haste(obs: Observation, normal: Array, time: Array) -> Array:
-    """What it costs that the drone can hardly turn its axis to `normal` in `time` any more."""
-    raised = obs._replace(quaternion=obs.quaternion[:, None, None])
-    axes, error = turning(raised, normal)
-    left = jnp.maximum(time, SHORT_TURN)
-    parts = [
-        6 * dot(error, axis) / left**2 - 4 * rate / left
-        for rate, axis in zip(obs.rates[:2], axes[:2], strict=True)
-    ]
-    return HASTE * jnp.maximum(jnp.sqrt(parts[0] ** 2 + parts[1] ** 2 + 1e-9) - STEADY, 0)
-
-
-def _moving(normal: Array, speed: Array, away: float) -> Array:
-    """The drone's velocity at the hit: `speed` along the normal, and along the racket, which the
-    ball does not feel, so much that it moves away from the net at `away`."""
-    side = jnp.sqrt(normal[0] ** 2 + normal[1] ** 2 + 1e-9)
-    back = [-normal[0] * normal[2] / side, -normal[1] * normal[2] / side, side]
-    slide = (away + speed * normal[0]) / normal[2]
-    return speed * normal + slide * jnp.stack(back)
-
-
-def start_of_turn(body: Body, place: Array, velocity: Array, normal: Array) -> tuple[Array, Array]:
+def start_of_turn(
+    body: Body, place: Vector, velocity: Vector, normal: Vector
+) -> tuple[Vector, Vector]:
     """(place, velocity) of a level drone `Manner.turn` seconds before it is to be at `place`, and
     to move at `velocity` there, with its axis along `normal`.
 
     The axis turns by 3 u² - 2 u³ of the way after the share u of the time; the numbers are
     integrals of that share and of its square, once and twice over.
     """
-    turn, sink = manner(body).turn, 1 - normal[2]
-    gained = jnp.stack(
-        [
-            0.5 * THRUST * normal[0],
-            0.5 * THRUST * normal[1],
-            THRUST * (1 - 0.371 * sink) - body.gravity,
-        ]
+    turn, sink, g = manner(body).turn, 1 - normal[2], body.gravity
+    gained = 0.5 * THRUST * normal[0], 0.5 * THRUST * normal[1], THRUST * (1 - 0.371 * sink) - g
+    moved = (
+        0.15 * THRUST * normal[0],
+        0.15 * THRUST * normal[1],
+        THRUST * (0.5 - 0.086 * sink) - g / 2,
     )
-    moved = jnp.stack(
-        [
-            0.15 * THRUST * normal[0],
-            0.15 * THRUST * normal[1],
-            THRUST * (0.5 - 0.086 * sink) - body.gravity / 2,
-        ]
-    )
-    begin = velocity - turn * gained
-    return place - begin * turn - moved * turn**2, begin
+    x, y, z = (velocity[i] - turn * gained[i] for i in range(3))
+    begins = (place[i] - v * turn - moved[i] * turn**2 for i, v in enumerate((x, y, z)))
+    return tuple(begins), (x, y, z)  # type: ignore[return-value]
 
 
 def can(spike: Spike) -> Array:
@@ -231,9 +247,9 @@ def strike(body: Body, obs: Observation, spike: Spike) -> tuple[Array, Array, Ar
     )
 
 
-def recover(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array, Array]:
+def recover(body: Body, obs: Observation, goal: Vector) -> tuple[Array, Array, Array]:
     """(rate about x, rate about y, thrust) now, to turn back, brake and come to `goal`."""
-    push = SPRING * (goal - obs.position) - BRAKE * obs.velocity
+    push = [SPRING * (goal[i] - obs.position[i]) - BRAKE * obs.velocity[i] for i in range(3)]
     normal, thrust = attitude_for(
         push, jnp.float32(body.gravity), jnp.float32(body.ceiling), obs.quaternion, BACK_TILT
     )
@@ -248,25 +264,27 @@ def recover(body: Body, obs: Observation, goal: Array) -> tuple[Array, Array, Ar
 
 
 def _steer(
-    body: Body, obs: Observation, time: Array, place: Array, velocity: Array
+    body: Body, obs: Observation, time: Array, place: Vector, velocity: Vector
 ) -> tuple[Array, Array, Array]:
     """(rate about x, rate about y, thrust) now, to be at `place` in `time`, level, moving at
     `velocity`: least jerk across, least effort in height."""
     z = body_axes(obs.quaternion)[2]
     lift = body.ceiling * (obs.thrust[0] + obs.thrust[1] + obs.thrust[2] + obs.thrust[3]) / 4
-    now = (lift * z)[:2]
     t = jnp.maximum(time, HORIZON)
-    gap = (place + velocity * (t - time) - obs.position)[:2] - obs.velocity[:2] * t - now * t**2 / 2
-    speed = (velocity - obs.velocity)[:2] - now * t
-    jerk = 60 * gap / t**3 - 24 * speed / t**2 - 3 * now / t
-    snap = -360 * gap / t**4 + 168 * speed / t**3 + 24 * now / t**2
-    pop = 720 * gap / t**5 - 360 * speed / t**4 - 60 * now / t**3
-    across = now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6
+    across = []
+    for i in range(2):
+        now, moving = lift * z[i], obs.velocity[i]
+        gap = place[i] + velocity[i] * (t - time) - obs.position[i] - moving * t - now * t**2 / 2
+        speed = velocity[i] - moving - now * t
+        jerk = 60 * gap / t**3 - 24 * speed / t**2 - 3 * now / t
+        snap = -360 * gap / t**4 + 168 * speed / t**3 + 24 * now / t**2
+        pop = 720 * gap / t**5 - 360 * speed / t**4 - 60 * now / t**3
+        across.append(now + jerk * LOOK + snap * LOOK**2 / 2 + pop * LOOK**3 / 6)
     t = jnp.maximum(time, CLIMB_HORIZON)
     gap = place[2] + velocity[2] * (t - time) - obs.position[2]
     climb = 6 * gap / t**2 - (4 * obs.velocity[2] + 2 * velocity[2]) / t
     normal, thrust = attitude_for(
-        jnp.stack([across[0], across[1], climb]),
+        (across[0], across[1], climb),
         jnp.float32(body.gravity),
         jnp.float32(body.ceiling),
         obs.quaternion,
