@@ -72,7 +72,7 @@ from manyhands.envs.volleyball.rules import rotor_commands
 from manyhands.wrappers.events import Events
 
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
-COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN}
+COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN, "skills": "plain"}
 RESPONSES = 5
 # Of physics: 29.7 where the fourth response of `nash` plays itself; the results have the last one.
 STEPS_OF_A_CHOICE = 30

@@ -9,7 +9,8 @@ that are printed:
     solo_bump, hit  PPO from scratch, on velocities                (bumps in a row; metres)
     1v1             PPO in self-play, on velocities                (points won)
     1v1-skills      PPO in self-play, choosing skills at events    (points won)
-    3v3             PSRO over team options at events, beginning with scripted teams (points won)
+    3v3             PSRO over team options at events, beginning with a scripted team (points won)
+    1v1-plain, 3v3-plain: the same two with the skills of earlier versions
 
 It plays what was learned, ships the policies in `manyhands/assets/policies/`, and writes
 every figure to `benchmarks/results/volleyball_learning.json` and the curves to
@@ -41,7 +42,14 @@ RUNS: dict[str, list[str]] = {
     "hit": ["--actions", "velocity"],
     "1v1": ["--actions", "velocity"],
     "1v1-skills": ["--events", "agent"],
+    "1v1-plain": ["--events", "agent", "--skills", "plain"],
     "3v3": [
+        *("--events", "team", "--algorithm", "psro", "--start", "bot", "--teacher", "bot"),
+        *("--randomise", '{"mass": [0.98, 1.02], "restitution": [0.79, 0.81]}'),
+        *("--reward-weights", '{"hit": 2, "approach": 0.1}'),
+    ],
+    "3v3-plain": [
+        *("--skills", "plain"),
         *("--events", "team", "--algorithm", "psro", "--start", "bot", "team:attack=short"),
         *("--teacher", "team:attack=short"),
         *("--randomise", '{"mass": [0.98, 1.02], "restitution": [0.79, 0.81]}'),
@@ -63,7 +71,7 @@ def trained(run: str, runs: Path, scale: float) -> Path:
     steps = training_jobs(words)[0][2].total_steps
     if scale != 1:
         words += ["--total-steps", str(int(steps * scale))]
-    done = out / ("league.json" if run == "3v3" else "policy-0.safetensors")
+    done = out / ("league.json" if run.startswith("3v3") else "policy-0.safetensors")
     if not done.exists():
         place = ["--out", str(out), "--resume"]
         command = [sys.executable, "-m", "manyhands", "train", *words, *place]
@@ -101,7 +109,8 @@ def ship(run: str, path: Path) -> dict[str, Any]:
     card = json.loads(path.with_suffix(".json").read_text())
     # Wherever the run's folder was.
     card["command"] = shlex.join(["manyhands", "train", *words_of(run)])
-    name = f"{run.partition('-')[0]}-{'psro' if run == '3v3' else 'ippo'}"
+    task = run.removesuffix("-skills")
+    name = f"{task}-{'psro' if task.startswith('3v3') else 'ippo'}"
     folder = SHIPPED / card["environment"]["id"]
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, folder / f"{name}.safetensors")
@@ -120,7 +129,8 @@ def duel(run: str, out: Path, episodes: int) -> dict[str, Any]:
         env: Any = manyhands.make("volleyball", task="1v1", actions="velocity")
         others = ["hover", "random"]
     else:
-        env = manyhands.make("events", env=manyhands.make("volleyball", task="1v1"))
+        skills = "plain" if run == "1v1-plain" else "attack"
+        env = manyhands.make("events", env=manyhands.make("volleyball", task="1v1", skills=skills))
         others = ["bot", "hover", "random"]
     players = {"learned": str(path), **{name: name for name in others}}
     table = league(env, players, episodes, seed=1, by="win")
@@ -159,7 +169,7 @@ def strategies(run: str, out: Path, episodes: int) -> dict[str, Any]:
     }
     played = {}
     for what, setting in courts.items():
-        court = manyhands.make("volleyball", task="3v3", **setting)
+        court = manyhands.make("volleyball", task="3v3", skills=env.env.skills, **setting)
         game = manyhands.make("events", env=court, per="team")
         table = league(game, players, episodes, seed=1, by="win")
         print(table)
@@ -196,7 +206,9 @@ def picture(runs: dict[str, Path]) -> None:
         "hit": ("metrics/distance", "distance, m", 5),
         "1v1": ("metrics/hits", "touches in a point", None),
         "1v1-skills": ("metrics/crossings", "net crossings", None),
+        "1v1-plain": ("metrics/crossings", "net crossings", None),
         "3v3": (None, "win rate against those before", 0.5),
+        "3v3-plain": (None, "win rate against those before", 0.5),
     }
     shown = [task for task in wanted if task in runs]
     figure = Figure(figsize=(3.6 * len(shown), 3), layout="constrained")
@@ -216,7 +228,7 @@ def picture(runs: dict[str, Path]) -> None:
             steps = [line["steps"] / 1e6 for line in lines]
             values = [line["metrics"][metric][0] for line in lines]
             axes.plot(steps, np.array(values, float), color="tab:blue")
-            unit = "choices" if task == "1v1-skills" else "steps"
+            unit = "choices" if task in ("1v1-skills", "1v1-plain") else "steps"
             axes.set(xlabel=f"million {unit}", ylabel=words)
         if goal is not None:
             axes.axhline(goal, color="tab:orange", linewidth=1, linestyle="--")
@@ -238,7 +250,7 @@ def main() -> None:
     results = json.loads(path.read_text())["tasks"] if path.exists() else {}
     folders = {task: trained(task, options.runs, options.scale) for task in options.only}
     for task, out in folders.items():
-        play = {"1v1": duel, "1v1-skills": duel, "3v3": strategies}.get(task, drill)
+        play = {"1v1": duel, "3v3": strategies}.get(task.partition("-")[0], drill)
         results[task] = play(task, out, options.episodes)
         save(path, machine=machine(), tasks=results)
     picture(folders)

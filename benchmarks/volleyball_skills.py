@@ -34,7 +34,8 @@ from manyhands.baselines.players import network as policies
 from manyhands.core.env import seed_key
 from manyhands.envs.volleyball.practice import HITS, Practice
 
-COURT = {"task": "3v3", "randomise": {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}}
+DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
+COURT = {"task": "3v3", "skills": "plain", "randomise": DRAWN}
 GAMES, LENGTH = 192, 450  # games of which situations are kept, and their steps
 TESTED = 1_000_000  # added to the seeds of games whose situations are not practised
 SETTINGS: dict[str, Any] = {

@@ -38,11 +38,13 @@ from manyhands.core.env import Array, ConfigError, DeviceView, Env, PolicyError,
 from manyhands.core.files import replace
 
 FORMAT = "manyhands-policy-1"
-# Options of an environment that do not matter to a network.
+# Options of an environment that do not matter to a network; and one that matters to those alone
+# that play by skills, in a wrapper.
 FREE = (
     *("observation", "max_steps", "reward_weights", "starts"),
     *("physics", "integrator", "rules", "points", "lead", "serve", "randomise"),
 )
+BY_SKILLS = "skills"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -325,12 +327,13 @@ def differences(
     return found
 
 
-def _essence(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _essence(spec: Mapping[str, Any], wrapped: bool = False) -> dict[str, Any]:
     """The options of an environment that matter to a network, as JSON, since lists of a file are
     tuples elsewhere."""
-    config = {k: v for k, v in (spec.get("config") or {}).items() if k not in FREE}
+    free = FREE if wrapped else (*FREE, BY_SKILLS)
+    config = {k: v for k, v in (spec.get("config") or {}).items() if k not in free}
     if "env" in spec:
-        config["env"] = {"id": spec["env"]["id"], "config": _essence(spec["env"])}
+        config["env"] = {"id": spec["env"]["id"], "config": _essence(spec["env"], wrapped=True)}
     plain: dict[str, Any] = json.loads(json.dumps(config))
     return plain
 

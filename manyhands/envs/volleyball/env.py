@@ -79,10 +79,11 @@ class Volleyball(Env[VolleyballState]):
         integrator: `"gyroscopic"`: MuJoCo's Euler step with the gyroscopic torque's mean over the
             step, so that a free spin keeps its energy (`physics.py`); `"euler"`: that step as it
             is, in which a fast spin gains energy, as in earlier versions. With either `physics`.
-        skills: what drones can do by name (`wrappers/skills.py`): `"plain"`: spikes are flat hits
-            that leave upwards; `"attack"`: sets are higher, spikes go down, and what a drone
-            cannot do is no choice of its own. The table of skills is the same. Drills, other
-            actions and the Crazyflie have no skills.
+        skills: what drones can do by name (`wrappers/skills.py`): `"attack"`: spikes go down, all
+            hits are aimed to the last, and what a drone cannot do is no choice of its own;
+            `"plain"`: the skills of earlier versions, whose spikes are flat hits that leave
+            upwards. The table of skills is the same. By default `"attack"` where there are
+            skills: drills, other actions and the Crazyflie have none.
         ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.
@@ -119,7 +120,7 @@ class Volleyball(Env[VolleyballState]):
     id = "volleyball"
     package = "manyhands.envs.volleyball"
     phrases = ("mine", "yours", "set me", "to the left", "to the right", "cover", "well played")
-    added = MappingProxyType({"integrator": "euler"})
+    added = MappingProxyType({"integrator": "euler", "skills": "plain"})
     noop: Action = np.zeros(4, np.float32)
     batched = True
     exact = False
@@ -145,7 +146,7 @@ class Volleyball(Env[VolleyballState]):
         max_steps: int | None = None,
         detail: str = "normal",
         integrator: str = "gyroscopic",
-        skills: str = "plain",
+        skills: str | None = None,
         bins: int = 2,
         airframe: str = "iris",
     ):
@@ -161,9 +162,11 @@ class Volleyball(Env[VolleyballState]):
             raise ConfigError(f"bins= is for {names_of(STEPPED)} actions, not for {actions!r}")
         self.physics = one_of("physics", physics, PHYSICS)
         self.integrator = one_of("integrator", integrator, jax_physics.INTEGRATORS)
-        self.skills = one_of("skills", skills, SKILLS)
         # The skills, which the scripted players of matches use, turn the Iris's rotors.
-        skilled = self.versus and actions == "rotors" and airframe == "iris"
+        self.skilled = skilled = self.versus and actions == "rotors" and airframe == "iris"
+        if skills is None:
+            skills = "attack" if skilled else "plain"
+        self.skills = one_of("skills", skills, SKILLS)
         if skills != "plain" and not skilled:
             raise ConfigError(
                 f'skills={skills!r} is for {names_of(_MATCHES)} with actions="rotors" and '
@@ -256,7 +259,7 @@ class Volleyball(Env[VolleyballState]):
         }
         if self.versus:
             config |= {"points": self.points, "serve": self.serve}
-        if self.skills != "plain":
+        if self.skilled:
             config["skills"] = self.skills
         if self.airframe != "iris":
             config["airframe"] = self.airframe
