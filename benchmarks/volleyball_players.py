@@ -77,7 +77,7 @@ def measured(task: str, games: int, seed: int) -> dict[str, Any]:
                 if kind >= 0:
                     current.append(VERBS[kind].removesuffix(" to"))
             if seen["crossed"][t, game] or t == env.max_steps - 1:
-                plays[" - ".join(current)] += bool(current)
+                plays.update([" - ".join(current)] if current else [])
                 current = []
     faults: Counter[str] = Counter()
     for name, table in zip(env.faults, seen["faults"][-1], strict=True):

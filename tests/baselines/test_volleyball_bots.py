@@ -168,20 +168,20 @@ def test_a_shipped_strategy_beats_the_scripted_team():
 
 @pytest.mark.parametrize("task", ["3v3", "6v6"])
 def test_a_team_attacks_short_by_plain_skills_alone(task):
-    court = Volleyball(task, skills="attack")
+    court, plain = Volleyball(task), Volleyball(task, skills="plain")
     for env in (court, Events(court), Events(court, per="team")):
         with pytest.raises(SeatError, match="plain"):
             seat("team:attack=short", env)
         assert seat("team", env).attack == "deep"
-    assert seat("team:attack=short", Volleyball(task)).attack == "short"
-    plain = Events(Volleyball(task), per="team")
+    assert seat("team:attack=short", plain).attack == "short"
+    plain = Events(plain, per="team")
     assert "bumps deep" in env.rules("near") and "bumps deep" not in plain.rules("near")
 
 
 @pytest.mark.slow
 def test_a_team_that_attacks_short_beats_one_that_attacks_deep():
     drawn = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
-    env = Events(Volleyball("3v3", randomise=drawn), per="team")
+    env = Events(Volleyball("3v3", randomise=drawn, skills="plain"), per="team")
     assert league(env, ["team:attack=short", "team"], 32, by="win").wins[0, 1] > 0.65
     with pytest.raises(SeatError, match="attack is deep or short, given 'high'"):
         seat("team:attack=high", env)

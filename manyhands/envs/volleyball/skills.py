@@ -606,7 +606,7 @@ class VolleyballSkills:
             if self.attack:
                 return f"down over the net; {meets}"
             return f"flat and fast; {meets}" + (f"; {risk}" if self.members == 1 else "")
-        return f"{'high arc' if kind == BUMP else 'up for a team-mate'}; {meets}"
+        return f"{'in an arc' if kind == BUMP else 'up for a team-mate'}; {meets}"
 
     def _roles(self, row: Array) -> tuple[Array, ...]:
         """The three roles i32[] of a team's drones, its touches, and whether the ball is served,
@@ -721,8 +721,13 @@ class VolleyballSkills:
                 if team
                 else "the middle of the far half."
             ),
-            "bump to (x, y): meet the ball, and play it in a high arc to that place of the far "
-            "half (x < 0).",
+            "bump to (x, y): meet the ball, and play it in an arc to that place of the far half "
+            "(x < 0)"
+            + (
+                "; lower than receive does, so far from the other drone it is hard to reach."
+                if self.attack and not team
+                else "."
+            ),
         ]
         if team:
             lines.append(

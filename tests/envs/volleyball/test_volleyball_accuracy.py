@@ -17,6 +17,7 @@ from manyhands.core.env import ConfigError
 from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.flight import SPIKE
+from manyhands.wrappers.events import Events
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
@@ -59,7 +60,7 @@ def test_what_is_offered_is_accurate_and_spikes_go_down(task):
 
 
 def test_a_spike_that_cannot_be_done_is_no_choice():
-    plain, attack = Volleyball("3v3"), Volleyball("3v3", skills="attack")
+    plain, attack = Volleyball("3v3", skills="plain"), Volleyball("3v3")
     assert plain.skill_set().names == attack.skill_set().names
     ready = dict(served=True, touched=("near_0", "near_1"), last="near_1", ball=(1.5, 0, 2.2))
     ready |= {"ball_velocity": (0.0, 0.0, 7.6), "positions": {"near_2": (1.4, 0.1, 1.9)}}
@@ -78,9 +79,16 @@ def test_a_spike_that_cannot_be_done_is_no_choice():
 
 
 def test_options_that_specs_of_earlier_versions_do_not_name():
-    env = Volleyball("1v1", skills="attack")
-    assert from_spec(env.spec()) == env != Volleyball("1v1")
-    assert "skills" not in Volleyball("1v1").config()
+    env = Volleyball("1v1")
+    assert from_spec(env.spec()) == env == Volleyball("1v1", skills="attack")
+    plain = Volleyball("1v1", skills="plain")
+    assert "skills" not in plain.spec()["config"] and from_spec(plain.spec()) == plain != env
+    # Where there are no skills, there is nothing to name.
+    assert "skills" not in Volleyball("1v1", actions="velocity").config()
+    # Without a wrapper that has skills, a network does not know which they are.
+    assert not differences(plain.spec(), env.spec())
+    events = [Events(court).spec() for court in (plain, env)]
+    assert "skills" in differences(*events)[0]
     assert env.config()["integrator"] == env.spec()["config"]["integrator"] == "gyroscopic"
     # What names no integrator is of a version that had one: records, snapshots, policies.
     old = Volleyball("1v1", integrator="euler")
