@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
@@ -57,6 +57,7 @@ class Scripted:
 
     name: str
     attack: str = "deep"
+    any_seat: ClassVar[bool] = True
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
@@ -158,6 +159,8 @@ def pair_of(court: Volleyball) -> VolleyballSkills:
 class Pair:
     """The `DevicePolicy` of set_and_spike: drone_0 plays the ball up beside the net, drone_1 comes
     down from where it begins, waits below, and spikes the ball at the target."""
+
+    any_seat: ClassVar[bool] = True
 
     def init(self, env: Env, agent: int) -> tuple[()]:
         return ()
