@@ -57,6 +57,14 @@ def test_first_and_least():
     assert axes.select(chosen, vectors).tolist() == [[1, 1], [10, 10]]
 
 
+def test_cheapest_is_the_row_of_the_least_cost():
+    costs = np.random.default_rng(1).exponential(size=(70, 3, 50)).astype(np.float32)
+    costs[5, 0, 0] = costs[9, 0, 0] = 0.0  # equal ones: the first
+    found = axes.cheapest(jnp.asarray(costs))
+    assert np.array_equal(found, costs.argmin(0))
+    assert int(axes.cheapest(jnp.array([1e9, 2.0, 2.5]))) == 1
+
+
 def test_repeat_and_flat():
     assert axes.repeat(jnp.arange(5), 2).tolist() == [[0, 1, 2, 3, 4]] * 2
     assert axes.flat(ROWS).shape == (12, 5)

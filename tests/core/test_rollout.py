@@ -54,6 +54,24 @@ def by_hand(env, index, episode, steps):
     return np.asarray(actions), np.asarray(rewards)
 
 
+class WanderAnywhere(Wander):
+    any_seat = True
+
+
+@pytest.mark.parametrize("few", [1, 9])
+def test_seats_that_share_a_program_play_as_they_do_apart(few, monkeypatch):
+    from manyhands.core import batch
+
+    crowd = Kitchen(layout="coordination_ring", chefs=3, max_steps=6, observation="compact")
+    apart, anywhere = Wander(), WanderAnywhere()
+    expected = rollout(crowd, [apart] * 3, 4, 12, KEY)
+    monkeypatch.setattr(batch, "FEW", few)
+    for seats in ([anywhere] * 3, [anywhere, apart, anywhere]):
+        found = rollout(crowd, seats, 4, 12, KEY)
+        assert np.array_equal(found.trajectory.action, expected.trajectory.action)
+        assert np.array_equal(found.trajectory.reward, expected.trajectory.reward)
+
+
 def test_a_rollouts_episodes_can_be_played_alone(kitchen):
     result = rollout(kitchen, Wander(), 3, 14, KEY)
     actions = np.asarray(result.trajectory.action)
