@@ -96,6 +96,6 @@ def run(options: argparse.Namespace) -> int:
         failed = played.failed
     shown = report(folder, season)
     shown.show()
-    for path in save(shown, replays=options.replays):
+    for path in save(shown, replays=options.replays, say=print):
         print(f"wrote {path}")
     return 1 if failed else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import hashlib
 import html.parser
 import io
@@ -767,6 +768,37 @@ def test_a_record_that_is_missing_is_told_and_the_report_goes_on(tmp_path, capsy
     nothing = report(folder)
     assert nothing.games["kuhn_poker"].rows[0].exploitability is None
     assert f"({len(records)})" in nothing.notes()[0]
+
+
+def test_replays_that_are_missing_are_told_in_the_page_and_in_the_terminal(
+    tiny, tmp_path, capsys, monkeypatch
+):
+    folder = tmp_path / "store"
+    shutil.copytree(tiny, folder)
+    gone, short, other, *_ = sorted((folder / "records").iterdir())
+    gone.unlink()
+    short.write_bytes(short.read_bytes().splitlines(keepends=True)[0])
+    first, *rest = other.read_bytes().splitlines(keepends=True)
+    other.write_bytes(first + b"no episode\n" + b"".join(rest))
+    shown = page(report(folder))
+    (note,) = (text for text in re.findall(r'class="note">([^<]*)</p>', shown) if gone.name in text)
+    assert note.startswith("tic_tac_toe: ") and "(3)" in note
+    assert f"{short.name}: it holds 1 finished episodes, not 2" in note
+    assert f"{other.name}: " in note and "line 2" in note
+    data = json.loads(next(text for kind, text in Parsed(shown).contents if kind == "script"))
+    assert sum(len(one["replays"]) for one in data) == 2 * (3 * 2 + 1)  # a match has two cells
+    monkeypatch.chdir(tmp_path)
+    Path("season.toml").write_text(TINY)
+    assert main(["arena", "season.toml", "--out", str(folder), "--report"]) == 0
+    assert html.unescape(note) in capsys.readouterr().out
+    assert main(["arena", "season.toml", "--out", str(folder), "--report", "--replays", "0"]) == 0
+    assert gone.name not in capsys.readouterr().out
+
+
+def test_matrices_over_all_games_are_explained_where_there_are_any(tiny):
+    whole = report(tiny)
+    assert "every game counts once" in page(whole)
+    assert "every game counts once" not in page(dataclasses.replace(whole, pairs={}))
 
 
 def test_openskill_is_recommended_only_where_it_is_missing(tiny, tmp_path, capsys, monkeypatch):

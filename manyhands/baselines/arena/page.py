@@ -18,7 +18,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,11 @@ from manyhands.baselines.arena.report import (
     Report,
     Row,
     columns_of,
+    left_out,
 )
 from manyhands.baselines.arena.store import Store, record_name
 from manyhands.baselines.evaluation.tables import INTERVAL, Estimate
+from manyhands.core.env import RecordError
 from manyhands.core.files import replace
 
 LARGEST = 4 << 20  # bytes of replays on a page, shared by the cells
@@ -87,7 +89,14 @@ def page(report: Report, count: int = 2) -> str:
     Args:
         count: replays of each line-up of a cell.
     """
-    data, links, missing = _data(report, count)
+    return _page(report, *_data(report, count))
+
+
+# By game and cell, the number of its replays in the list of all.
+_Links = dict[str, dict[tuple[str, str], int]]
+
+
+def _page(report: Report, data: list[Any], links: _Links, missing: Sequence[str]) -> str:
     season = report.season
     states = ", ".join(f"{n} {what}" for what, n in report.states.items() if n)
     body = [
@@ -97,7 +106,7 @@ def page(report: Report, count: int = 2) -> str:
             f"Seed {season.seed}; matches: {states}; {report.seconds:.0f} s of playing. "
             f"{INTERVAL}.",
         ),
-        *(tag("p", note, class_="note") for note in (*report.notes(), missing) if note),
+        *(tag("p", note, class_="note") for note in (*report.notes(), *missing)),
         tag(
             "nav",
             *(
@@ -134,17 +143,25 @@ def page(report: Report, count: int = 2) -> str:
 
 
 def save(
-    report: Report, folder: str | os.PathLike[str] | None = None, replays: int = 2
+    report: Report,
+    folder: str | os.PathLike[str] | None = None,
+    replays: int = 2,
+    say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Write results.json, players.csv, cells.csv and report.html; gives their paths.
 
     Args:
         folder: by default the season's own.
         replays: of each line-up of a cell on the page; 0 for none.
+        say: gets a sentence for each kind of replays that the page lacks, which has it, too.
     """
+    data, links, missing = _data(report, replays)
+    if say is not None:
+        for sentence in missing:
+            say(sentence)
     where = Path(report.folder if folder is None else folder)
     files = {"results.json": json.dumps(report.to_dict(), indent=1) + "\n"}
-    files |= report.to_csv() | {"report.html": page(report, replays)}
+    files |= report.to_csv() | {"report.html": _page(report, data, links, missing)}
     for name, text in files.items():
         replace(where / name, text.encode())
     return [where / name for name in files]
@@ -163,32 +180,34 @@ def _section(number: int, title: str, children: Sequence[E]) -> E:
     return tag("section", tag("h2", title), *children, id=_anchor(number))
 
 
-def _data(
-    report: Report, count: int
-) -> tuple[list[Any], dict[str, dict[tuple[str, str], int]], str]:
-    """The replays of all cells, for each game and cell their number in the list, and what is left
-    out, in words."""
+def _data(report: Report, count: int) -> tuple[list[Any], _Links, list[str]]:
+    """The replays of all cells, where they are in the list, and sentences about what is left
+    out."""
     cells: list[tuple[str, tuple[str, str], list[Any]]] = []
-    cache: dict[int, list[Any]] = {}
+    words = []
     for name, game in report.games.items() if count else ():
-        lineups = dict(_lineups(report, name))
+        lineups = _lineups(report, name)
+        cache: dict[int, list[Any]] = {}
+        unread: list[str] = []
         for key, cell in game.cells.items():
             chosen: dict[tuple[str, ...], int] = {}
             for id in cell.matches:  # one match of every line-up
-                chosen.setdefault(lineups[id], id)
+                chosen.setdefault(lineups[id][0], id)
             for seats, id in chosen.items():
                 if id not in cache:
-                    path = report.folder / "records" / record_name(id)
-                    cache[id] = [_shown(one) for one in replays(path, seats, count)]
+                    wanted = min(count, lineups[id][1])
+                    cache[id] = _replays(report.folder, id, seats, wanted, unread)
             of_lineups = [cache[id] for id in chosen.values()]
             # The first of each line-up, then the second ones: what comes last is left out first.
             ranks = itertools.zip_longest(*of_lineups)
             found = [one for rank in ranks for one in rank if one is not None]
             if found:
                 cells.append((name, key, found))
+        if unread:
+            words.append(left_out(name, "report.html", unread))
     share = _share([sum(map(_size, found)) for *_, found in cells], LARGEST)
     data: list[Any] = []
-    links: dict[str, dict[tuple[str, str], int]] = {}
+    links: _Links = {}
     missing = shortened = 0
     for name, key, found in cells:
         kept, cut = _fitting(found, share)
@@ -198,13 +217,28 @@ def _data(
             row, column = key
             data.append({"game": name, "row": row, "column": column, "replays": kept})
     total = sum(len(found) for *_, found in cells)
-    words = ""
     if missing or shortened:
-        words = (
+        words.append(
             f"The page holds {LARGEST >> 20} MiB of replays, a share for each cell: {missing} of "
             f"{total} are left out, and {shortened} end early. The records hold all of them."
         )
     return data, links, words
+
+
+def _replays(
+    folder: Path, id: int, seats: Sequence[str], count: int, unread: list[str]
+) -> list[Any]:
+    """The first episodes of a match, as far as its record can be read; if not, `unread` gets
+    why."""
+    found: list[Any] = []
+    try:
+        for one in replays(folder / "records" / record_name(id), seats, count):
+            found.append(_shown(one))
+        if len(found) < count:
+            raise RecordError(f"it holds {len(found)} finished episodes, not {count}")
+    except RecordError as error:
+        unread.append(f"{record_name(id)}: {error}")
+    return found
 
 
 def _size(replay: Any) -> int:
@@ -254,10 +288,11 @@ def _shown(value: Any) -> Any:
     return [_shown(one) for one in value] if isinstance(value, list) else value
 
 
-def _lineups(report: Report, game: str) -> list[tuple[int, tuple[str, ...]]]:
+def _lineups(report: Report, game: str) -> dict[int, tuple[tuple[str, ...], int]]:
+    """Of each match the player of each agent, and how many episodes."""
     with Store(report.folder) as store:
-        rows = store.query("SELECT id, lineup FROM matches WHERE game = ?", (game,))
-    return [(id, tuple(json.loads(lineup))) for id, lineup in rows]
+        rows = store.query("SELECT id, lineup, episodes FROM matches WHERE game = ?", (game,))
+    return {id: (tuple(json.loads(lineup)), episodes) for id, lineup, episodes in rows}
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -291,16 +326,14 @@ def _overall(report: Report) -> list[E]:
     ]
     rated = [(row.player, row.bradley_terry) for row in report.overall]
     found += _plot("Bradley-Terry rating, 95 % bootstrap interval over deals", rated)
-    found += _matrices(report.matrices(), {})
-    found.append(
-        tag(
-            "p",
+    matrices = _matrices(report.matrices(), {})
+    if matrices:
+        note = (
             "Over all games every game counts once, and a cell is over those in which the two met. "
             "Rewards of different games have different units, so that each cell is placed between "
-            "the lowest and the highest of its game first.",
-            class_="note",
+            "the lowest and the highest of its game first."
         )
-    )
+        found += [*matrices, tag("p", note, class_="note")]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.env import RecordError, shorten
+from manyhands.core.env import shorten
 from manyhands.core.record import Episode, frames, read
 
 STEPS = 80  # of one replay
@@ -17,14 +17,15 @@ WORDS = 400  # of one answer or message
 
 
 def replays(record: Path, names: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
-    """The episodes of a record with the `count` lowest numbers, JSON-ready; none if it cannot be
-    played again. A record holds them in the order in which they ended, which differs by the run."""
-    try:
-        episodes = sorted(read(record), key=lambda episode: episode.result.episode)
-        for episode in episodes[:count]:
-            yield replay(episode, names)
-    except RecordError:
-        return
+    """The episodes of a record with the `count` lowest numbers, JSON-ready. A record holds them in
+    the order in which they ended, which differs by the run.
+
+    Raises:
+        RecordError: the record cannot be read or played again.
+    """
+    episodes = sorted(read(record), key=lambda episode: episode.result.episode)
+    for episode in episodes[:count]:
+        yield replay(episode, names)
 
 
 def replay(episode: Episode, names: Sequence[str]) -> dict[str, Any]:

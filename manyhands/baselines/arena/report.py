@@ -43,6 +43,7 @@ from manyhands.baselines.evaluation.tables import INTERVAL, Estimate, described
 from manyhands.core.env import SeatError
 
 OVERALL = "all games"
+_NAMED = 3  # records in a note
 BELIEFS = "beliefs: the share of answers to probes that follow from what the player was shown"
 
 
@@ -175,11 +176,7 @@ class Report:
         found = []
         for name, game in self.games.items():
             if game.unread:
-                count = len(game.unread)
-                found.append(
-                    f"{name}: exploitability leaves out matches whose record cannot be read "
-                    f"({count}): {game.unread[0]}{'; …' if count > 1 else ''}"
-                )
+                found.append(left_out(name, "exploitability", game.unread))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -267,6 +264,15 @@ class Report:
             for pair in self.to_dict()["pairs"]
         ]
         return {"players.csv": _csv(players), "cells.csv": _csv(cells)}
+
+
+def left_out(game: str, what: str, unread: Sequence[str]) -> str:
+    """That matches of a game are missing in something, as a sentence; `unread` holds why the record
+    of each cannot be read, of which the first ones are named."""
+    return (
+        f"{game}: {what} leaves out matches whose record cannot be read ({len(unread)}): "
+        f"{'; '.join(unread[:_NAMED])}{'; …' if len(unread) > _NAMED else ''}"
+    )
 
 
 def _known(rating: Rating | None) -> bool:
