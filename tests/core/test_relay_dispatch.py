@@ -42,7 +42,7 @@ def moves(seats, steps=5):
 def test_a_relay_hands_over_at_a_step_or_an_event():
     assert moves([Relay(first, last, after=2), last]) == [0, 8, 7, 6, 5]
     assert moves([Relay(first, last, after=3), last]) == [0, 8, 1, 7, 6]
-    assert moves([Relay(first, last, at="place"), last]) == [0, 8, 7, 6, 5]
+    assert moves([Relay(first, last, at="place", env=BOARD), last]) == [0, 8, 7, 6, 5]
     assert moves([Relay(first, last, at=lambda view: view.step == 2), last]) == [0, 8, 7, 6, 5]
 
 
@@ -72,6 +72,32 @@ def test_seats_within_seats_are_in_parentheses():
         Relay("random", last, after=1)
     with pytest.raises(SeatError, match=r"at\(view\) failed .*step 0.*ZeroDivision"):
         manyhands.play(BOARD, Relay("random", last, at=lambda view: 1 / 0, env=BOARD))
+
+
+def test_an_event_is_looked_up_or_refused():
+    class Told(coins.Coins):
+        event_kinds = ("pile halved",)
+
+        def last_events(self, state, agent=None):
+            return [{"event": "pile halved"}] if int(state.pile) == 6 else []
+
+    with pytest.raises(SeatError, match=r"'pile halved'.*test-coins.*event_kinds"):
+        Relay(first, last, at="pile halved", env=coins.Coins())
+    with pytest.raises(SeatError, match=r"'pile halved'.*env="):
+        Relay(first, last, at="pile halved")
+    with pytest.raises(SeatError, match=r"'halved'.*pile halved"):
+        Relay(first, last, at="halved", env=Told())
+    handed = []
+    relay = Relay(
+        lambda view: view.choices[1].text,
+        lambda view: handed.append(view.step) or view.choices[0].text,
+        at="pile halved",
+        env=Told(),
+    )
+    manyhands.play(Told(turns=False), relay, max_steps=6, progress=False)
+    assert handed[0] == 3  # both take one in each step
+    # Without kinds, a function still decides.
+    Relay(first, last, at=lambda view: bool(view.events), env=coins.Coins())
 
 
 def test_relays_are_partners_in_gymnasium():

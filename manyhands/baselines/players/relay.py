@@ -22,8 +22,9 @@ class Relay:
             name needs `env`.
         after: the number of the step from which `then` plays; None: only `at` decides.
         at: an event of `View.events` (its "event", one of `Env.event_kinds`) after which `then`
-            plays, or a function of a `View` that is true from where on it does.
-        env: the environment, where players are given by name.
+            plays, or a function of a `View` that is true from where on it does. An event needs
+            `env`, and a game that has `event_kinds`: one that never happens would go unnoticed.
+        env: the environment, where players or an event are given by name.
 
     Each player keeps its own memory, which begins when it is first asked: `then` has not seen what
     was before, but for what its views tell.
@@ -39,15 +40,12 @@ class Relay:
     ):
         if after is None and at is None:
             raise SeatError("a relay hands over after=STEP, at=EVENT, or at whichever comes first")
-        if env is None and (isinstance(first, str) or isinstance(then, str)):
-            raise SeatError("players given by name need env=, the environment that they play in")
         if at is not None and not isinstance(at, str) and not callable(at):
             raise SeatError(f"at is the kind of an event, or a function of a view, given {at!r}")
-        if env is not None and isinstance(at, str) and at not in (env.event_kinds or (at,)):
-            raise SeatError(
-                f"there is no event {at!r} in {env.id};{nearest(at, env.event_kinds)} the events "
-                f"are {names_of(env.event_kinds)}"
-            )
+        if isinstance(at, str):
+            _check_event(env, at)
+        if env is None and (isinstance(first, str) or isinstance(then, str)):
+            raise SeatError("players given by name need env=, the environment that they play in")
         self.after = None if after is None else whole("after", after, 0)
         self.at = at
         (self.first, one), (self.then, two) = (
@@ -94,6 +92,25 @@ class Relay:
         for policy in (self.first, self.then):
             if hasattr(policy, "aclose"):
                 await policy.aclose()
+
+
+def _check_event(env: Env | None, at: str) -> None:
+    if env is None:
+        raise SeatError(
+            f"at={at!r} needs env=, the environment whose events it is looked up in; or give a "
+            "function of a view"
+        )
+    if not env.event_kinds:
+        raise SeatError(
+            f"at={at!r} cannot be looked up: {env.id} does not name its events. Its class has to "
+            "set event_kinds to them; or hand over after=STEP, or, from Python, at a function of "
+            "a view"
+        )
+    if at not in env.event_kinds:
+        raise SeatError(
+            f"there is no event {at!r} in {env.id};{nearest(at, env.event_kinds)} the events "
+            f"are {names_of(env.event_kinds)}"
+        )
 
 
 def relay(env: Env, first: str, then: str, after: int | None = None, at: str = "") -> Relay:
