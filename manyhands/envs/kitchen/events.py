@@ -257,7 +257,7 @@ def event_codes(config: KitchenConfig, state: KitchenState) -> Array:
         parts, starts = [], jnp.zeros_like(is_pot)
         seen = None
         if config.view_radius is not None:
-            seen = in_view(config, state, agent, config.view_radius)
+            seen = in_view(config, state, config.view_radius, agent)
         for i in egocentric(config, agent):
             here = jnp.ones(state.time.shape, bool)
             if seen is not None:

@@ -294,7 +294,7 @@ def _all_codes(config: KitchenConfig, state: KitchenState) -> Array:
     chef = (order << bits.chef)[:, :, None] | own[None, :, None]
     code = ground | jnp.sum(jnp.where(here, chef, 0), axis=1, dtype=jnp.int32)
     if config.view_radius is not None:
-        code = jnp.where(_in_views(config, state, config.view_radius), code, VOID)
+        code = jnp.where(in_view(config, state, config.view_radius), code, VOID)
     urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << bits.urgent
     return code | urgent
 
@@ -329,7 +329,7 @@ def _codes(config: KitchenConfig, state: KitchenState, agent: int, radius: int |
         chef = (order << bits.chef) | facing | (state.held[i].astype(jnp.int32) << bits.thing)
         code = code | jnp.where(cells == state.position[i][None], chef[None], 0)
     if radius is not None:
-        code = jnp.where(in_view(config, state, agent, radius), code, VOID)
+        code = jnp.where(in_view(config, state, radius, agent), code, VOID)
     urgent = (config.max_steps - state.time < URGENT).astype(jnp.int32) << bits.urgent
     return code | urgent[None]
 
@@ -341,7 +341,7 @@ def _planes(
     cells = cell_numbers(state)
     terrain, objects, timer = state.terrain, state.objects, state.timer
     if radius is not None:
-        seen = in_view(config, state, agent, radius)
+        seen = in_view(config, state, radius, agent)
         terrain = jnp.where(seen, terrain, VOID)
         objects = jnp.where(seen, objects, NOTHING)
         timer = jnp.where(seen, timer, 0)
@@ -388,7 +388,7 @@ def _asked_grid(config: KitchenConfig, state: KitchenState) -> Array:
     own = cell_numbers(state) == state.position[:, None]  # [chefs, cells, ...]
     seen = jnp.ones_like(own)
     if config.view_radius is not None:
-        seen = _in_views(config, state, config.view_radius)
+        seen = in_view(config, state, config.view_radius)
     barrier = jax.lax.optimization_barrier
     pieces: list[Array] = []
     for mask, planes in ((own, bodies), (seen & ~own, bodies), (seen, rest)):
@@ -439,21 +439,19 @@ def egocentric(config: KitchenConfig, agent: int) -> list[int]:
     return [agent, *(i for i in range(config.chefs) if i != agent)]
 
 
-def in_view(config: KitchenConfig, state: KitchenState, agent: int, radius: int) -> Array:
-    """bool[cells, ...]: at most `radius` columns and rows from the chef."""
-    cells = cell_numbers(state).astype(jnp.int32)
-    own = state.position[agent].astype(jnp.int32)[None]
-    across = jnp.abs(cells % config.width - own % config.width)
-    return (across <= radius) & (jnp.abs(cells // config.width - own // config.width) <= radius)
-
-
-def _in_views(config: KitchenConfig, state: KitchenState, radius: int) -> Array:
-    """`in_view` of all chefs, bool[chefs, cells, ...]."""
+def in_view(
+    config: KitchenConfig, state: KitchenState, radius: int, agent: int | None = None
+) -> Array:
+    """The cells at most `radius` columns and rows from each chef, bool[chefs, cells, ...], or from
+    one, bool[cells, ...]."""
     numbers = expand(np.arange(state.terrain.shape[0], dtype=np.int32), state.time.ndim)
-    at = state.position.astype(jnp.int32)
-    columns, rows = jax.lax.optimization_barrier((at % config.width, at // config.width))
-    across = jnp.abs(numbers % config.width - columns[:, None])
-    return (across <= radius) & (jnp.abs(numbers // config.width - rows[:, None]) <= radius)
+    at = (state.position if agent is None else state.position[agent]).astype(jnp.int32)
+    of_cells = at.ndim - state.time.ndim  # their axis in the result
+    at = jnp.expand_dims(at, of_cells)
+    # Without the barrier the compiler would divide for each cell.
+    column, row = jax.lax.optimization_barrier((at % config.width, at // config.width))
+    across, along = jnp.abs(numbers % config.width - column), numbers // config.width - row
+    return (across <= radius) & (jnp.abs(along) <= radius)
 
 
 def _as_map(config: KitchenConfig, rows: Array, axis: int) -> Array:
