@@ -116,7 +116,8 @@ _WHY = re.compile(
     r"|(?<!soon )(?<!long )(?<!far )(?<!much )(?<!well )as (?:it|this|the|there|i|we|my|our)\b"
     rf"|(?<!soon )(?<!long )as (?={NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
-    r"|stays?|remains?|keeps?|opens|closes|gets)"
+    r"|stays?|remains?|keeps?|opens|closes|gets|becomes?)"
+    r"|so (?:the|my|our) \w+(?: \w+)? (?:is|are|has|have|will)"
     r"|(?<=, )now (?=(?:it|the|there|that)\b)"
     r"|(?<=, )need(?= (?:an?|the|some|more|that|\w+\W*\Z))"
     r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
@@ -352,6 +353,11 @@ _FACTS = tuple(
             r"|explanation|observations?|situation|assessment|context)\s*:\s*",
             "",
         ),
+        (
+            rf"\A((?:\W*(?:so|and|now|while)\b)*\W*(?:you|{NAME},)(?: just| please)?) wait\b",
+            r"\1 stay",
+        ),
+        (r"\A((?:\W*(?:so|and|now)\b)*\W*you \w+) first\b", r"\1"),
         (r"\A\W*you (?=(?:see|have|hold|stand)\b)", "I "),
         (r"\A\W*you are (?=(?:in|at|on|next|holding|carrying)\b)", "I am "),
     )

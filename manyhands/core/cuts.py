@@ -86,7 +86,8 @@ class _Cut(NamedTuple):
 STATES = re.compile(
     r"\b(?:(?:it|that|there|he|she)'s|i'm|we're|i am|we are|is|are|isn't|aren't|needs?|has|have"
     r"|nothing (?:\w+ )?to \w+|holds?|contains?|requires?|becomes?|lies|stands?|will be|gets"
-    r"|still \w+ing)\b",
+    r"|still \w+ing|\w+'s (?:done|ready|full|empty|here|free|cooked|finished|open|closed|on|in|at"
+    r"|not|still|now|already|my|the|too|cooking|running|waiting|missing|needed|gone|busy))\b",
     re.I,
 )
 LIKELY = re.compile(r"\b(?:may|might|must|could|should) be\b", re.I)
@@ -110,9 +111,18 @@ _SENSIBLE = (
 
 # What another gives may be the price of what "I" give.
 _TRADES = re.compile(
-    r"\b(?:giv\w+|hand\w*|pay\w*|get\w*|trad\w+|send\w*|owe\w*|offer\w*|return\w*|keep\w*|shar\w+"
+    r"\b(?:giv\w+|hand\w*|pay\w*|get\w*|trad\w+|send\w*|owe\w*|offer\w*|return\w*"
+    r"|keep\w*(?! \w+ing\b)|shar\w+"
     r"|split\w*|exchange|deal|bet\w*|fold\w*|rais\w+|call\w*)\b|\d(?<!_\d)",
     re.I,
+)
+
+# "You help me, I help you" is a condition.
+_IN_RETURN = re.compile(r"\b(?:help\w*|let|first|then|too|same|also|if|me)\b", re.I)
+# What "you" do that is no part of a division of labour.
+_NOT_TOLD = (
+    r"(?:say|said|tell|told|ask|asked|think|thought|want|wanted|mean|meant|know|win|lose|lost|won"
+    r"|did|had|were|would|could|should|might|never|don't|do not|won't|can't|cannot)\b"
 )
 
 # What stands behind a comma and is no remark: a price, another order, the same order again, a list.
@@ -403,23 +413,22 @@ CUTS = (
     # "I hold the plate, you go first"; what is given for it would be a part of an offer.
     _Cut(
         re.compile(
-            rf"(?P<main>{INTEND}[^;:!?\n]+?)[,;.!]\s+(?P<reason>(?:so |and |now )*(?:please\b"
-            r"|you (?!(?:say|said|tell|told|ask|asked|think|thought|want|wanted|mean|meant|know|win"
-            r"|lose|lost|won|did|had|were|would|could|should|might)\b))[^;:!?\n]{1,80})",
+            rf"(?P<main>{INTEND}[^;:!?\n]+?)[,;.!]\s+(?P<reason>(?:so |and |now |while )*"
+            rf"(?:please\b|you (?!{_NOT_TOLD})|{NAME}, (?!(?:no|not|nah|nope|sorry)\b))"
+            r"[^;:!?\n]{1,80})",
             re.I,
         ),
         unless=(_TRADES,),
         clause=Clause("", later=True),
     ),
-    # "You take the phone, partner. I walk to the sink".
+    # "You take the phone, partner. I walk to the sink", "you search the bedroom, I'll do the hall".
     _Cut(
         re.compile(
-            rf"\W*(?P<reason>(?:{NAME}, )?you (?!(?:say|said|tell|told|ask|asked|think|thought|want"
-            r"|wanted|mean|meant|know|win|lose|lost|won|did|had|were|would|could|should|might|are|can"
-            rf"|may|have)\b)[^;:.!?\n]{{1,60}})[;.!]\s+(?P<main>{INTEND}[^;:!?\n]+)",
+            rf"\W*(?P<reason>(?:{NAME}, )?you (?!{_NOT_TOLD}|(?:are|can|may|have)\b)"
+            rf"\w+ [^,;:.!?\n]{{1,60}})(?:[;.!]|,(?: so)?| while)\s+(?P<main>{INTEND}[^;:!?\n]+)",
             re.I,
         ),
-        unless=(_TRADES,),
+        unless=(_TRADES, _IN_RETURN),
         clause=Clause("", later=True),
     ),
     # "hider_1, bring that box over here while I wait".
@@ -443,6 +452,30 @@ CUTS = (
         unless=(_TRADES,),
         clause=Clause("", later=True),
     ),
+    # "Turn to the pot, then I can drop the onion", "... then drop it next step".
+    *(
+        _Cut(
+            re.compile(rf"(?P<main>[^,;:.!?\n]+?)[,;.]? (?:and )?then,? {reason}[.!]*", re.I),
+            unless=(_TRADES,),
+            clause=Clause("", later=True),
+        )
+        for reason in (
+            r"(?:i|we)(?:'ll| will)? (?P<reason>(?:can|be able to|be ready to) [^;:.!?\n]{1,80})",
+            r"(?:(?:i|we)(?:'ll| will)? )?(?P<reason>[^;:.!?\n]{1,80}?)"
+            r" (?:(?:in|on|during) )?(?:the )?next (?:step|turn|round|move|tick|one)",
+        )
+    ),
+    # "I'll let chef_1 start and just hang back".
+    _Cut(
+        re.compile(
+            rf"\W*(?:(?:i'll|i will|i|let's|i'm going to) )?"
+            rf"(?P<reason>let (?:him|her|them|{_OTHER})"
+            r" [^,;:.!?\n]{1,50}?),? and (?:just|simply) (?P<main>(?:wait|stay|hang|hold"
+            r"|stand|remain|rest|pause|idle|do nothing)\b[^,;:.!?\n]*[.!]*)",
+            re.I,
+        ),
+        clause=Clause("", later=True),
+    ),
     # "I bet 1 and keep a straight face": nothing of it is another action.
     _Cut(
         re.compile(
@@ -457,19 +490,29 @@ CUTS = (
         unless=(NO_NOTE, IN_TIME, _TRADES),
         clause=Clause("", strict=True),
     ),
-    # "I stay where I am until the field sorts itself out"; another action may be meant to last.
-    _Cut(
-        re.compile(
-            rf"\W*(?P<main>{INTEND} (?:\w+ ){{0,2}}?(?:stay|wait|hold|remain|rest|do nothing"
-            rf"|stand|guard|linger)"
-            r"(?:ing)?\b[^,;:.!?\n]*?),? (?:while|until|till) "
-            rf"(?P<reason>(?:{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)"
-            rf"|the other \w+"
-            r"|he|she|they|everyone|everybody|things?|it|that) [^;:!?\n]{2,80})",
-            re.I,
-        ),
-        unless=(_TRADES,),
-        clause=Clause("", strict=True),
+    # "I stay where I am until the field sorts itself out", "wait until chef_1 is done"; another
+    # action may be meant to last, and without "I" it may be what is waited for.
+    *(
+        _Cut(
+            re.compile(
+                rf"\W*(?P<main>{who}(?:stay|wait|hold|remain|rest|do nothing"
+                rf"|stand|guard|linger)"
+                r"(?:ing)?\b[^,;:.!?\n]*?),? (?:while|until|till) "
+                rf"(?P<reason>(?:{whom}) [^;:!?\n]{{2,80}})",
+                re.I,
+            ),
+            unless=(_TRADES,),
+            clause=Clause("", strict=True),
+        )
+        for who, whom in (
+            (
+                rf"{INTEND} (?:\w+ ){{0,2}}?",
+                rf"{_OTHER}|the (?:others?|rest|field|dust|coast|way|path|\w+ two)|the other \w+"
+                r"|(?:the|my|our) \w+(?: \w+)? (?:is|are|has|have)"
+                r"|he|she|they|everyone|everybody|things?|it|that",
+            ),
+            ("", rf"{NAME}|(?:my|the) (?:partner|team-?mate|mate|other (?:chef|player|one))"),
+        )
     ),
     # "Into the hall I walk, without picking a chair yet".
     _Cut(

@@ -275,6 +275,7 @@ WAITING = (
     f"[(a|1)] (short|brief|quick|little|tiny) (wait|pause|breather) {TIME} [for me]",
     "[just] [one] (1|another|more) (moment|second|step|turn|beat|tick) [more] (here|of waiting)",
     "(sit|wait) [out] (this|1) (one|1|turn|step|round) [out]",
+    f"[just] wait [(here|there|still)] {TIME}",
     "(let (this|1|my|a|the) (turn|step|round|tick) (pass|go by) [without (acting|moving|a move"
     "|doing anything)]|(pass|skip) (this|my) (turn|step))",
 )

@@ -30,6 +30,29 @@ _SPELT = tuple(
         (r"\b(?:imma|ima)\b", "I'll"),
         (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
         (r"\blemme\b", "let me"),
+        (r"\bwanna\b", "want to"),
+        (r"\bwhats\b", "what's"),
+        (
+            r"(?:\A\W*|(?<=[.;!] ))(?:(?:i )?guess i )?better (?=(?:get|go|move|wait|stay|take"
+            r"|turn|put|grab|head|step|keep|hold|open|bring|fetch|start|make|use|leave|serve|drop"
+            r"|walk)\b)(?!.*\bthan\b)",
+            "I'd better ",
+        ),
+        (
+            r"(?:\A\W*|(?<=[.;!] ))me (?=(?:go|take|want|wait|stay|move|get|put|turn|walk|pick|cook"
+            r"|open|use|drop|serve|fetch|bring|give|make|hit|cut)\b)",
+            "I ",
+        ),
+        # "Grab that spatula", but not "use this turn to ...".
+        (
+            r"\b((?:take|grab|pick up|get|collect|fetch|drop|put|place|open|close|shut|wash|clean"
+            r"|heat|cool|chop|cut|hit|serve|deliver|face|approach|eat|attack|leave|push|use|load"
+            r"|hold)(?:ing)?) (?:that|this|these|those) (?=[a-z]{3,})(?!(?:way|time|turn|step|round"
+            r"|one|move|moment|direction|action|side|chance|opportunity|instead|now|and|then|over"
+            r"|there|here|with|from|into|onto|down|back|away|off|out|for|was|were|would|could"
+            r"|should|which|who|what|right|left|first|next)\b)",
+            r"\1 the ",
+        ),
         (r"\bgotta\b", "have to"),
         (r"\bu\b", "you"),
         (r"\bur\b", "your"),
@@ -145,7 +168,8 @@ _LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
 _OPENS = re.compile(
     r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
     r"|no,? wait,\s*(?=\w)"
-    rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k)"
+    rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k"
+    r"|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo|boom|brr+|whee+)"
     r"\b[,.!\s]*)+"
     r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
     re.I,
