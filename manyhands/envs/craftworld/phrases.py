@@ -161,5 +161,6 @@ SLEEP_ON = (
     "|let [this] night (pass|go by) [[still] (asleep|sleeping|in bed)]"
     "|[(i|i'm|i am)] still (asleep|sleep|snooze|doze) [[so] [i] (wait|noop|do nothing|keep sleeping"
     "|let (time|night|it|step) pass)]"
+    "|(z|zz|zzz|zzzz|zzzzz|zzzzzz) [.]"
     "|back to sleep|(sleep|snooze) (through|out) [the|this|whole] night)"
 )

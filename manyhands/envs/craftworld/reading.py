@@ -395,6 +395,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                      f"{{thing}} {AT} {WITH}"]),
             ("drink", [f"[(take|have|get|go for)] [(a|1|one|another)] [quick|little|long|good] "
                        f"(sip|gulp|drink|mouthful|swig|draught) (of|from) {DET} {{thing}} {AT}",
+                       "(take|have|get) [(a|1|one|another)] [(quick|little|long|good|big|nice)] "
+                       "(sip|gulp|drink|mouthful|swig|draught)",
                        f"(quench|slake|still) [my] thirst [(at|from|with|in) {DET} {{thing}} "
                        f"{AT}]",
                        f"drink [my fill|deeply] (at|from|of) {DET} {{thing}} {AT}"]),
@@ -499,6 +501,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(put|set|stick|tuck|bury) {DET} {{seed}} {AT} (in|into|on) "
                 f"[this|that] {{thing}} {AT}",
                 f"{PLACE} {DET} {{put}} (block|there|before me|next to me)",
+                f"(throw|toss|chuck|fling|hurl|roll|push|shove|stick|pop) {DET} {{put}} "
+                f"(in|into|onto|on) [(this|that)] {{thing}} {AT}",
                 f"{PLACE} {DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
                 f"[against {{against:thing}}]",
             ]),
@@ -531,6 +535,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(beg|ask|implore|call on|petition) [my] {{player}} for {MINE} {{gift}}",
                 "(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request "
                 f"for {MINE} {{gift}}",
+                f"(can|could|may) (i|we) [please] (have|get|borrow|take) {MINE} {{gift}} "
+                f"[(from|off) (you|[my] {{player}})] {WANTED} [?]",
                 # Said to somebody (`tails.heads`).
                 "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share|toss|deliver) me "
                 f"{MINE} {{gift}} {WANTED}",

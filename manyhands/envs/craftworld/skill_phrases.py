@@ -99,7 +99,8 @@ SAID = {
                 f"{_ON} {_GATHER} up to {{n}} {{item}}",
                 f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
                 f"[{_UNTIL}]",
-                f"{_ON} (search|look) for {_NEAREST} {{item:seedling}} in grass [{_UNTIL}]"],
+                f"{_ON} (search|look|hunt|forage) [around] for {_NEAREST} {{item:seedling}} "
+                f"[in grass] [{_UNTIL}]"],
     "collect all": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [.] {_MOST}",
                     "as (much|many) {again:item} as (i|we) can [(carry|hold|take|get)] [(.|->)] "
                     f"{_ON} {_GATHER} {{item}} [{_UNTIL}]",
@@ -232,7 +233,8 @@ SAID = {
              f"of my|my)] {{gift}} [over] to [my] {{player}} [{_UNTIL}]",
              f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
              f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
-             f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}"],
+             f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}",
+             "[here [(you (are|go)|.)]] [.] {player} [.] (have|take) [(some|1|one) of] my {gift}"],
     "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
              "{joint} [together] [with [my] {player}]",
              f"{_ON} (open|light|bridge|activate|use) {{joint}} [(in front|ahead) of me] "

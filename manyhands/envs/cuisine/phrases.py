@@ -29,6 +29,7 @@ _PLACES = {
         "food storage",
         *("pantry", "fridge", "storeroom", "larder", "cupboard", "cold room", "supply room"),
         *("ingredients storage", "ingredient room", "food store", "ingredient store", "supplies"),
+        *("storage area", "storage zone", "storage space", "pantry area"),
         *(
             f"{where} {things} are{kept}"
             for where, things, kept in product(
@@ -89,7 +90,7 @@ _VERBS = {
 }
 _I_HOLD = "((i|i'm|i am|i've) [(now|currently|still)] (hold|carry|have|got)|in [my] hand)"
 _IT = (
-    "(it|that|this|them|[(my|this|that)] (item|ingredient|load|stuff)"
+    "(it|that|this|them|these|those|[(my|this|that)] (item|ingredient|load|stuff)"
     f"|[(my|this|that)] (item|ingredient|thing|stuff|food|dish) [(that|which)] {_I_HOLD}"
     f"|(what|whatever|everything) [that] {_I_HOLD}|(what's|what is|whatever is) in my hand"
     "|content of my hand)"
@@ -97,7 +98,8 @@ _IT = (
 _DISH = "(dish|food|meal|order|plate)"
 _DONE = (
     "(it|that|product|result|content|finished (item|product|dish|food)"
-    "|what (is|'s) (done|ready|there|in it|inside)|ready (item|dish|food|product)"
+    "|(what (is|'s)|what's|whatever is) [(done|ready|there|in it|in there|inside)]"
+    "|ready (item|dish|food|product)"
     "|what (it|this|that|tool|{place}) (has made|made|has ready)|what {own:made})"
 )
 # What a player has made itself.
@@ -344,6 +346,7 @@ def _grammar(
                 "{item} (is|are) (done|ready|finished) [(so|.)] (take|get|grab|collect) (it|them)",
                 "get {item} {place}",
                 "(pick up|get|take|grab|collect)",
+                "(empty|unload|clear) [out] ({place}|it)",
             ],
         ),
         (
@@ -355,8 +358,9 @@ def _grammar(
                 f"{_INTO} {{place}} (it|that) goes",
                 "in (it|that) goes",
                 f"(put|place|add|drop|insert|set|lay) (down|in) {_HELD}",
+                f"({_ADD}) {_HELD} [in] to mix",
                 f"(put down|drop off|put in|set down) [{_HELD}] [{_INTO} {{place}}]",
-                "(fill|load|stock) [up] {place} [with {item}]",
+                f"(fill|load|stock|feed) [up] {{place}} [with {_HELD}]",
                 "put {item} {place}",
                 f"let {_HELD} (drop|fall|slide|go) [down] {_INTO} {{place}}",
                 f"empty my hand {_INTO} {{place}}",
@@ -385,7 +389,7 @@ def _grammar(
             [
                 f"(deliver|serve|hand over|hand in|submit|turn in|send out|serve up|hand out"
                 "|send|present|dish up|plate up|give out) "
-                f"[({_HELD}|{_DISH})] "
+                f"[({_HELD}|{_DISH})] [up] "
                 f"[(to|on|onto|at|over) [({{place}}|customer|guest|client)]"
                 "|(to|for) [(first|oldest|next|most urgent|urgent|1st|this)] order]",
                 f"(put|place|set) ({_HELD}|{_DISH}) {_INTO} {{place}}",
@@ -514,12 +518,13 @@ def _grammar(
                          f"(in|into) {{place}} with {_SOME} {{item}}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
-                           f"{_OVER} [to] {{place}} with ({_SOME} {{item}}|it|{{meal:meal}}) "
+                           f"{_OVER} [to] {{place}} with ({_HELD}|{{meal:meal}}) "
                            f"{_THERE}"]),
         (("throw", None), [f"(away|out) with {_SOME} {{item}}",
                            f"(into|in) {_BIN} with {_SOME} {{item}}"]),
         (("serve", None), [f"(here comes|order up|coming up) [.] {_A} {{item}}",
-                           f"{_A} {{item}} (coming up|is served|for customer)"]),
+                           f"{_A} {{item}} (coming up|is served|for customer)",
+                     "(here is|here's) (your|this) {item} [(sir|madam|dear customer)]"]),
     ]  # fmt: skip
     return Grammar(phrases, slots, short=short)
 
@@ -570,7 +575,9 @@ def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
             shorts.append("fried slices")
         shorts = [short for short in shorts if short not in items]
         if what and how.endswith("ed"):
-            shorts += [what, *(("mince", "mincemeat") if how == "minced" else ())]
+            shorts.append(what)
+            if how == "minced":
+                shorts += ["mince", "mincemeat", f"ground {what}", f"{what} mince"]
         elif what and (last := name.split()[-1]) not in (*items, *_TOOL_WORDS):
             shorts.append(last)
         for short in shorts:

@@ -376,7 +376,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"(open|ajar) [{_TO_LOOK}]",
                 "(see|check|find out|look|discover) (what is|what's) [hidden|hiding] "
                 "(in|inside|behind|within) (here|(this|that) 1|this|[its] door|this door)",
-                "(check|look|peek|glance|search|(have|take) [a] [quick] (look|peek)) "
+                "(check|see|look|peek|glance|search|(have|take) [a] [quick] (look|peek)) "
                 "(in|inside|into) (here|this 1|this)",
                 f"(pull|swing|push|slide|crack|throw|pop) open ({_OWN}|it|this|[its] door)",
                 f"(pull|swing|push|slide|get|crack|pop) ({_OWN}|it|this|[its] door [of {{place}}]) "
@@ -450,6 +450,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"(in|on) {_WHICH})",
                 f"(toss|throw|chuck|drop|put|dispose of|get rid of) {_THING} [right] {{waste}}",
                 f"(toss|throw|chuck) {{waste}} {_THING}",
+                f"(bin|trash|scrap|junk) {_THING}",
                 f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
                 f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
@@ -622,6 +623,7 @@ def bare(catalog: Catalog) -> Grammar:
             "through door (to|into) {room} [(i|we) (go|walk|head|step)]",
         ],
         "put": [f"[my] {{thing}} [back] (into|onto) ({_WHICH}|{_BOX})"],
+        "pack": ["[my] {thing} (in|inside) {box:thing}"],
         "wait": ["nothing"],
     }
     return Grammar({}, slots, short=short)

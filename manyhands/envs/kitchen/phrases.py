@@ -476,7 +476,8 @@ _DEEDS: dict[str, list[str]] = {
         f"(give|hand|pass|send) {_A} {{thing}} [over] (to|through) {_place('place')}",
         f"(hand|turn|send|put|pass|slide) {_A} {{thing}} (in|over|out) "
         f"[(through|to|at) {_place('place')}]",
-        f"(put|pass|send|slide) {_A} ({{thing}}|dish|plate|bowl) (through|over|across) "
+        f"(put|pass|send|slide|push|shove|hand|get) {_A} ({{thing}}|dish|plate|bowl) "
+        "(through|over|across) "
         f"{_place('place')} [out]",
         f"(serve|deliver) (at|to|through) {_place('place')}",
         f"serve {_place('place')}",

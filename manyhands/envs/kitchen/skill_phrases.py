@@ -113,7 +113,10 @@ _COOKS = (
     f"|(for|as [the] (start|base|first part) of) {_BATCH})]"
 )
 _BOWL = "[(with|onto|on|using|in|into) [(my|this|a)] [(clean|empty)] (dish|plate|bowl)]"
-_SOON = "[(as soon as|moment|instant) (it is|it's|soup is|that is) (ready|done|finished|cooked)]"
+_SOON = (
+    "[[.] (as soon as|moment|instant|when|once) [(it is|it's|soup is|that is|it gets)] "
+    "(ready|done|finished|cooked)]"
+)
 _PART = (
     "(middle|bottom|top|end|centre|center|corner|(lower|upper|far) end) [cell] of [(my|this|our)] "
     "(column|aisle|side|row|corridor|lane|part|half|room|area)"
@@ -150,7 +153,7 @@ _WATCH_OTHER = (
     "|(watch|observe|see|keep an eye on) {other})"
 )
 _SO_FREE = (
-    "(for (now|later|{other})|so [that] my hand (is|be|are|get|become) (free|empty)"
+    "(for ([my] {other}|now|later|you)|so [that] my hand (is|be|are|get|become) (free|empty)"
     f"|to (free|empty|clear) my hand|{_SO_OTHER})"
 )
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
@@ -195,6 +198,8 @@ PHRASES = {
               f"(i|we) (want|would like) {_DET} {{thing}}",
               f"{_DET} {{thing}} (is|be) what (i am|i'm|we are) after",
               f"(i'm|i am|be) (after|on) {_DET} {{thing}} [duty]",
+              f"(handle|cover|take care of|see to|look after|be in charge of|do) {_DET} {{thing}} "
+              "[duty]",
               f"help myself to {_DET} {{thing}} {_BOX}",
               f"{_ON} go for {_DET} {{thing}}",
               f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
@@ -242,6 +247,10 @@ PHRASES = {
                    f"{_ON} (plate|plate up|dish up) {{pot:pots}} {_SOUP} {_BOWL} {_SOON} {_KEEPS}",
                    f"(stand|wait|get|stay|be) ready (at|by|beside) {_POT} to "
                    f"(plate|plate up|dish up|scoop) [{_SOUP}]",
+                   f"[(keep|keep on|continue|just)] (wait|stay|stand by) "
+                   f"[(here|at {_POT}|by {_POT})] [for {_SOUP}] [(in|from|at) {_POT}] "
+                   "[to (cook|finish|be (ready|done))] "
+                   f"[.] [(and|to)] [then] (plate|plate up|dish up|scoop|ladle) [{_SOUP}]",
                    f"fill my dish (from|at) {_POT}",
                    f"{_ON} (plate|plate up|dish up) {_SOUP} {_BOWL} {_SOON} {_KEEPS}"],
     "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
