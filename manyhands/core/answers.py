@@ -38,6 +38,7 @@ from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
+from manyhands.core.signs import MOVING, RIGHT
 from manyhands.core.verdict import COUNTED, verdicts
 from manyhands.core.word_order import as_own
 from manyhands.core.words import tokens
@@ -386,7 +387,7 @@ def _is_outcome(
 def _words(text: str) -> list[str]:
     """The words of a reason that could be an action; the number behind a name, "cabinet 3", belongs
     to it, and a thing that a statement tells of is none: "the pot is full"."""
-    found = tokens(text)
+    found = tokens(RIGHT.sub("", MOVING.sub(r"\g<who>\g<does>", text)))
     bare = states(text)
     return [
         word

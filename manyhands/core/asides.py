@@ -44,6 +44,7 @@ from manyhands.core.steps import step_clauses
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
+_MOST_AGAIN = 8  # words of an action that is named as what is not done
 
 _CALLED = (
     rf"(?:{NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
@@ -60,6 +61,15 @@ _TO_BEFORE = re.compile(
 _TO_BEHIND = re.compile(rf",\s*{_CALLED}\W*$", re.I)
 _OWN = re.compile(rf"\W*{SELF}\b", re.I)
 
+# Who does what: "hunter_1, you take room 9, I take room 5".
+_SHARED = re.compile(
+    rf"(?P<told>\W*(?:{_GREETING},? )?{_CALLED}\s*[,:!]\s*(?:you|please) (?:take|cover|guard"
+    rf"|watch|go|get"
+    r"|handle|do|hold|fetch|chase|block|stay|keep|move|fly|bring|cook|wait)\b[^,;:.!?\n]{0,60})"
+    r"(?:[,;.!]|\s+and|\s+while)\s+(?:and |while )?(?P<main>(?:i|i'll|i'm)\b(?! (?:would|could"
+    r"|might|may)\b).+)",
+    re.I | re.S,
+)
 # As whom: "as the nearest drone I go east".
 _ROLE = re.compile(
     r"\W*as (?![^,]*\b(?:says?|said|tells?|told|wants?|asks?|asked|thinks?|suggest\w*|advise[sd]?"
@@ -85,6 +95,8 @@ _LABEL = re.compile(
     r"|(?:(?:my|the|final)\s+)?(?:selected|final|output|best|pick|selection"
     r"|verdict|priority)"
     r"(?:\s+(?:skill|action|move|option))?\s*:\s*"
+    r"|(?:(?:my|the|an?)\s+)?(?:safe|simple|simplest|easy|obvious|sensible|logical|smart|solid)\s+"
+    r"(?:option|choice|move|play|call|action|bet|answer|thing)\s*:\s*"
     r"|(?:(?:my|the) plan|(?:my |the )?(?:best|chosen|final) (?:option|pick|plan|skill|play))"
     r"\s*:\s*"
     r"|(?:->|=>|\u2192|\u27a1\ufe0f?)\s*"
@@ -202,6 +214,24 @@ _AIMED = re.compile(
 # What is needed is done later: "I need to cool the mug, so I go to the fridge".
 _NEED = re.compile(r"\W*(?:i|we)(?: \w+)? (?:need|have|must|want)\b", re.I)
 _ENDED = re.compile(r"(?:[.;!\n\u2013\u2014]|\s-)\s*(?:now,?\s+|but\s+)?(?=" + INTEND + ")", re.I)
+# "If I don't take c2, O wins, so c2": what follows from not doing what is done.
+_IF_NOT = re.compile(
+    r"\W*if (?:i|we) (?:don't|do not|fail to) (?P<again>[^,;:.!?\n]{1,60}?)(?:, |\s)(?:then )?"
+    r"(?P<else>(?!(?:and|or|but|to|in|at|on)\b)[^;:.!?\n]{2,60}?)"
+    r"(?:[,;.\u2014]|\s-+)\s*(?:and )?(?:so|therefore|thus|hence|which is "
+    r"why)\b,?:?\s*(?P<main>[^?]+)",
+    re.I,
+)
+# "I must take c2 or O wins": what follows is another's, and bad.
+_OR_ELSE = re.compile(
+    r"(?P<main>\W*(?:i|we)(?:'d| had)? (?:must|have to|need to|better|gotta"
+    r"|should)\b[^,;:.!?\n]+?),?\s+"
+    r"(?:or(?: else)?|otherwise),?\s+(?!i (?!lose\b)|we (?!lose\b|all\b|both\b)|to\b|the \w+ "
+    r"(?:one|way)\b)"
+    r"(?:\w+ ){1,3}?(?:will |would |can |could |may |might )?(?:wins?|loses?|escapes?|gets? away"
+    r"|completes?|connects?|slips? away|scores?|burns?|leaves?)\b[^,;:.!?\n]{0,40}[.!]*",
+    re.I,
+)
 # A no of its own before what "I" do; where it is an answer, it is an action that differs.
 _NO = re.compile(rf"\W*(?P<no>no|nope|nah)\s*[,.;!\u2013\u2014]+\s*(?={SELF}\b)", re.I)
 # A note in brackets behind the action: "bet 1 (strong hand)".
@@ -263,6 +293,13 @@ _CHOSEN = re.compile(r"(?:need|want|choose|pick|prefer|like|do|play|go for|make)
 # "I'll use the pot later, for now south."
 _FOR_NOW = re.compile(
     r"\W*[^,;:.!?\n]+ later(?: on)?,? (?:but |so |and )?for now,? (?P<main>[^,;:!?\n]+)", re.I
+)
+# "I'll press it next turn; first I walk there."
+_FIRST_NOW = re.compile(
+    r"\W*(?:then )?(?:i'll|i will|i'm going to|i can|i want to|i plan to) [^;.!?\n]{3,80}? (?:next"
+    r" (?:turn|step|round|time)|later(?: on)?|afterwards|after that|soon)\s*[;.,]\s*(?:but )?"
+    r"(?:first|for now|now|this turn|right now),? (?P<main>(?:i|i'll|i'm|let me)\b[^?]+)",
+    re.I,
 )
 _COULD = re.compile(
     r"\W*(?:i|we) (?:could|can|might) (?:also )?(?P<out>[^,;:.!?\n]+?),? but (?:now |first )?"
@@ -329,7 +366,11 @@ _FACTS = tuple(
             r"|one|two|three|\d|(?:to the )?(?:north|south|east|west|left))\b|\W*$)",
             "is",
         ),
-        (r"\b(forecast|sensors?|text|map|history|score|clock) (?:says?|tells?)\b", r"\1 shows"),
+        (
+            r"\b(forecast|sensors?|text|map|history|score|clock|odds|maths?|numbers|theory|logic"
+            r"|books?) (?:says?|tells?)\b",
+            r"\1 shows",
+        ),
         (r"\bwhat (?:i|we) (?:(?:hope|ask|look|pay)\w* for|(?:want|need|expect)\w*)\b", "mine"),
         (r"\A\W*(?:this|that) (?=\w+ \w+s\b)", "the "),
         (r"\b(is|are) (?:asked|called) for\b", r"\1 needed"),
@@ -371,7 +412,7 @@ _LATER = re.compile(r",?\s+(?:next|later|afterwards|then|first|soon)\W*\Z", re.I
 
 _PLACE = re.compile(PLACE)
 # "b2 and a1 are taken" is one clause.
-_PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?!\S+(?: \S+)? are\b)")
+_PIECE = re.compile(r"[.,](?!\d)|[;!\n\u2013\u2014]| - | but | and (?![a-z]?\d|\S+(?: \S+)? are\b)")
 
 
 # "chef_1 is at the dispenser: takes a dish", "the storage, where I threw it away".
@@ -424,6 +465,9 @@ def _clauses(text: str) -> Iterator[Clause]:
     label = _TO_BEFORE.match(text) or _ROLE.match(text) or _LABEL.match(text)
     if label and label.end():
         yield Clause(text[label.end() :])
+    shared = _SHARED.fullmatch(text)
+    if shared:
+        yield Clause(shared["main"], shared["told"], later=True)
     thinks = _THINKS.fullmatch(text)
     if thinks:
         yield Clause(thinks["main"])
@@ -435,6 +479,15 @@ def _clauses(text: str) -> Iterator[Clause]:
     would = _WOULD_HERE.fullmatch(text)
     if would:
         yield Clause(would["main"])
+    unless_done = _IF_NOT.match(text)
+    if unless_done:
+        words = text[unless_done.start("again") : unless_done.end("else")].split()
+        for k in range(1, min(len(words), _MOST_AGAIN)):
+            again = " ".join(words[:k])
+            yield Clause(unless_done["main"], again.strip(" ,"), later=True, again=True)
+    or_else = _OR_ELSE.fullmatch(text)
+    if or_else:
+        yield Clause(or_else["main"])
     no = _NO.match(text)
     if no:
         yield Clause(text[no.end() :], no["no"])
@@ -500,6 +553,9 @@ def _reasons(text: str) -> Iterator[Clause]:
     for_now = _FOR_NOW.fullmatch(text)
     if for_now and not (HARMFUL.search(text) or OTHERS.search(text)):
         yield Clause(for_now["main"])
+    turned = _FIRST_NOW.fullmatch(text)
+    if turned:
+        yield Clause(turned["main"])
     thought = _THOUGHT_OF.fullmatch(text)
     if thought:
         yield Clause(thought["main"], thought["reason"], strict=True, outcome=True)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from manyhands.core.signs import NAME, NO_REMARK
+from manyhands.core.signs import MOVING, NAME, NO_REMARK, RIGHT
 from manyhands.core.words import tokens
 
 MOST = 240  # characters of an answer that is read so
@@ -84,10 +84,6 @@ _GUESS = re.compile(
     re.I,
 )
 _DENIES = re.compile(r"\b(?:no|not|none|nothing|nobody|cannot|without|\w+n't|\w+nt)\b", re.I)
-# Where "right" is no direction.
-_RIGHT = re.compile(
-    r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|by|where)", re.I
-)
 _SHORTENED = re.compile(r"\b(?:e\.\s?g|i\.\s?e|etc)\b", re.I)
 # Before what is another's: "his bet".
 _OWNED = re.compile(r"\w+'s|s|his|her|their")
@@ -193,7 +189,7 @@ def _told(rest: list[str], action: Any, reader: Reader) -> list[str] | None:
             continue
         if reader.names(clause):
             return None
-        words = tokens(_RIGHT.sub("", clause))
+        words = tokens(RIGHT.sub("", MOVING.sub(r"\g<who>\g<does>", clause)))
         spans = {
             " ".join(words[i:j])
             for i in range(len(words))

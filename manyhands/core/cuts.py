@@ -163,6 +163,8 @@ CUTS = (
             r"|(?:(?:i|we|i'll|let me) )?"
             r"(?=(?:take|do|hit|drop|play|lift|use|grab) (?:it|this|that)\b"
             r"(?! (?:word|phrase|line|text|command|message|answer|action|option|key)\b))"
+            r"|(?=(?:chase|catch|hunt|intercept"
+            r") (?!(?:me|us|it\W*:)\b)\w)"
             r"|(?=(?:closing|approaching|heading|following|lining up|fac(?:e|ing)"
             r"|(?:head|heading|go|going|get|getting|fly|flying) back"
             r"|(?:head|go|move|walk|step) (?:over )?(?:to|towards?|for) (?:the|my))\b)"

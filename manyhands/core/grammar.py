@@ -27,7 +27,7 @@ from manyhands.core.words import RANKS, forms_of, loose_forms, tokens, whole_num
 
 MOST_WORDS = 80  # of a sentence; a longer one names nothing
 _MOST_CACHED = 1_000  # sentences of a grammar whose readings are kept
-_MOST_PATHS = 2_000  # readings followed at once, far more than any game needs
+_MOST_PATHS = 5_000  # readings followed at once, more than any game needs
 
 
 class Reading(NamedTuple):

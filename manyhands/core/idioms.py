@@ -49,7 +49,8 @@ like it or not
 one way or another
 no pressure|no worries|no problem|no offence|no offense|piece of cake|lovely|onwards?
 (?:for|to) what it's worth
-to be honest
+to be (?:quite |very |perfectly |completely )?(?:honest|open|frank|fair|straight|clear|transparent
+  |blunt|precise)(?: with (?:you|everyone))?
 to be safe
 to be sure
 in all honesty
@@ -80,6 +81,10 @@ eenie meenie(?: miney mo)?|coin (?:toss|flip)|drum ?roll(?:,? please)?|ta[ -]?da
 decision (?:time|made|reached)|time to decide|moment of truth|game on|showtime
 let me think (?:aloud|out loud)|thinking (?:aloud|out loud)
 (?:all )?(?:other |tempting )?(?:alternatives|temptations|jokes|kidding) aside
+fair (?:enough|point)
+(?:it's |it is )?time to (?:be|get|act|play it) (?:brave|bold|aggressive|tough|smart|careful
+  |greedy|patient|safe|serious|cautious|generous|nice|sneaky|fancy|clever)(?: with (?:my|this
+  |these) \w+)?
 first things first|one thing at a time|step by step|one step at a time|baby steps
 (?:after|upon|on) (?:a |an |some |much |due |careful |brief |long |short |quick |little
    |bit of |lot of |good |honest |closer |further |more |mature )*(?:think|thought|thinking
@@ -108,8 +113,11 @@ _CLOSING = r"""
 and (?:fast|quick|quickly|now|how|nothing else|nothing more|nothing but that)
 (?:too |way )?easy
 then
+(?:this is |that's |it's )?(?:my |your |the )?(?:last|final) (?:chance|offer|word|call)
 feeling (?:lucky|generous|brave|bold|cautious|greedy|good|confident|nice|frisky|safe)(?: today
   | now)?
+that(?:'s| is) (?:exactly )?what i(?:'m| am|'ll| will)? (?:propose|offer|suggest|do|play|choose
+  |pick|go (?:for|with)|propos(?:e|ing)|offering|doing|playing|choosing|going (?:for|with))
 before (?:it|this|that|things?|(?:his|her|their|the|that|this|these|those) [a-z]+(?: of (?:his
   |hers|theirs|mine))?) (?:gets?|grows?|becomes?|turns?) (?:any |even |too )?(?:[a-z]+er
   |more [a-z]+|worse|ugly|big|late|out of hand)

@@ -69,7 +69,7 @@ HEAD = (
     "(i'll|i'm|i've decided|we'll|we're) [go with|go for|opt for|choose|do|going (for|with)]",
     "(i'd|i would) (go (with|for)|choose|pick|opt for)",
     "(i'd|i had) better",
-    "i (should|ought to) [(now|just|definitely|simply)]",
+    "i (should|ought to) [(now|just|definitely|simply|really)]",
     "(i|we) [(will|shall)] (opt for|opt to|settle (for|on)|plump for|choose to|go ahead and)",
     "(i|we|i'll|we'll|let me|let's) (start|begin) by",
     "(i've|i have) (chosen|opted|resolved|settled|picked|selected) [(to|for|on)]",

@@ -28,6 +28,8 @@ _SPELT = tuple(
         (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
         (r"\b(?:imma|ima)\b", "I'll"),
+        (r"(?:^|(?<=[.,;:!] ))gonna (?=[a-z])", "I'm going to "),
+        (r"\s*(?:=+>|\u21d2)\s*(?=\w)", ", so "),
         (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
         (r"\blemme\b", "let me"),
         (r"\bwanna\b", "want to"),
@@ -111,7 +113,9 @@ _SPELT = tuple(
         (r"\bthis time a?round\b", "this time"),
         (r"\bI can afford to (?=[a-z])", "I'll "),
         (
-            r"\b(I'll|I will|I'm going to|let me) (?:be \w+|play it \w+|go ahead|keep (?:it"
+            r"\b(I'll|I will|I'm going to|let me) (?:be \w+|act \w+(?: with my \w+(?: card| "
+            r"hand)?)?"
+            r"|play it \w+|go ahead|keep (?:it"
             r"|things) \w+"
             r"|take (?:a|the|my) (?:chance|risk|gamble|shot)|bite the bullet|do my (?:bit|part|job)"
             r"|follow (?:suit|the plan)|stick to (?:the|my) plan) and (?=[a-z])",
@@ -257,6 +261,7 @@ _POLITE = re.compile(
     r"|(?:given|considering|based on|looking at|in view of) (?!the (?:chance|choice|option))"
     r"(?:the|my|this|that|these|all|everything)\b[^,.;:!?]{0,50},(?= (?:i|i'll|i'm|my)\b)"
     r"|(?:ok(?:ay)?|alright|sure|right),? let(?:'s| me) do (?:this|it)[.!]+"
+    r"|let(?:'s| us| me) (?:see|find out) (?:how|what|if|whether|who) [^,.;:!?\n]{3,50}[.!]+"
     r"|good luck(?: (?:everyone|everybody|all|to (?:all|you|everyone)|guys|folks))?[,.!]+"
     r"|let(?:'s| us| me) not (?:waste|lose) (?:any |a |more |another )?"
     r"(?:time|turns?|steps?|moves?)(?: here| on this)?[:,.;!]+)\s*)(?=\w)",

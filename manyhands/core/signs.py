@@ -18,6 +18,21 @@ NAME = (
 # "(2, 3)" is one word, and none of its numbers an action.
 PLACE = r"\(\s*-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?)+\s*\)"
 
+# Where something is on its way to, which is no action: "the ball is coming straight down".
+_WAYS = r"(?:up|down|left|right|north|south|east|west)(?:wards?)?"
+MOVING = re.compile(
+    r"\b(?P<who>(?!i\b|we\b|i'm\b)[\w']+ (?:(?:is|are|was|keeps?) )?(?:(?:now|still|already) )?)"
+    r"(?P<does>coming|falling|dropping|going|flying|moving|heading|running|fleeing|drifting|rolling|falls|drops"
+    r"|comes|flies|moves)(?: (?:straight|right|back|fast|slowly|directly|quickly|to the))*"
+    rf" {_WAYS}\b",
+    re.I,
+)
+
+# Where "right" is no direction.
+RIGHT = re.compile(
+    r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|where)", re.I
+)
+
 # Groups of words, by what they do.
 _NO = r"no not never cannot \w+n't"
 _PEOPLE = "he she they his her their"
