@@ -53,7 +53,7 @@ _IS = "that is|that's|it is|it's|this is|what"
 _BAD = "(bad|terrible|poor|awful|lousy|unfair|horrible) (deal|trade|offer|price|split|swap)"
 _GAME = (
     "(table|game|negotiation|negotiations|talk|talks|deal|trade|bargaining|room|market|haggling"
-    "|discussion|process)"
+    "|discussion|process|shop|store|stall|bazaar|office|building|meeting)"
 )
 _TABLE = f"[(the|this|these|my|our)] {_GAME}"
 _UNSOLD = "[without (a|any|the) deal]"
@@ -150,6 +150,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[(i'm|i am)] in (favour|favor)",
         "(i'm|i am) for it",
         "(yes please|thumbs up [from me])",
+        "(with pleasure|gladly accepted|take my money|shut up and take my money)",
         "(let's|let us) (do|make) (it|this|that|the|this trade|the trade|this deal|the deal"
         "|this swap|this exchange)",
         "[i] vote to (accept|approve) [it|this|that]",
@@ -163,6 +164,10 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"|settle for|say (yes|aye) to|give (my|a) (yes|approval|consent|blessing|nod) to) "
         f"{_OFFER}",
         f"[i] take (you|them|him|her|{{player}}) up on {_OFFER}",
+        "[i] (take|accept) (them|those|these) [gladly|happily]",
+        "[(i|we) can|i could] live with (it|this|that)",
+        f"[that's|that is|it's|it is|this is|{_OFFER} is] (fine|okay|ok|good|alright|cool) "
+        "(by|with|for) me",
         f"[i] (nod|say) yes [to {_OFFER}]",
         f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
         f"{_OFFER})",
@@ -239,6 +244,9 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"[i'm|i am] against [{_OFFER}]",
         "[a|it's a|it is a] no from me",
         "(not a chance|no chance|absolutely not|certainly not)",
+        "[no|nope] [.] [thanks] [but] [you] [can] (keep|hang on to|hold on to) your (good|stuff"
+        "|things|{good}|offer|money|coin)",
+        "(forget (it|that|about it)|in your dreams|dream on|keep dreaming|no dice|nothing doing)",
         "not (at|for) that [price]",
         "(rejected|declined|refused)",
         "(that|it|this) (doesn't|does not|won't|will not) work [for me]",
@@ -273,6 +281,9 @@ _PHRASES: dict[int, tuple[str, ...]] = {
             )
         ),
         "give up", "(bye|goodbye|farewell)", "break it off", "call it off",
+        "(there is|there's|i see) nothing [more|else] [left] (in (it|this)|here) for me [.] [and"
+        "|so] "
+        "(bye|goodbye|farewell|[i|i'm|i am|i'll] (leave|go|out|gone|off|walk away|quit))",
         "end without (a|any) deal",
     ),
     READY: (
@@ -386,6 +397,8 @@ def moves(data: Scenario, agent: int, silent: bool) -> Grammar:
                     "[that's|it's|that is|it is|you have|you've got|we have|we've got] "
                     f"[yourself] [a] deal {named}",
                     f"[yes|okay|ok|fine|good|alright] [.] (agreed|accepted|deal) [.] {named}",
+                    "[yes|okay|ok|fine|good|alright] [.] [that|this|it] (sounds|seems|looks) (fair"
+                    f"|good|fine|great|reasonable) [(to|for) me] [.] {named}",
                 ],
             ),
             (

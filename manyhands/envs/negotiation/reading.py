@@ -25,7 +25,7 @@ from manyhands.core.talk import OTHER, clean
 from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
-from manyhands.envs.negotiation.forms import Bargain, Shares
+from manyhands.envs.negotiation.forms import Bargain, Pool, Shares
 from manyhands.envs.negotiation.listing import in_one_line
 from manyhands.envs.negotiation.moves import moves as moves_of
 from manyhands.envs.negotiation.reporting import reported
@@ -153,8 +153,13 @@ _ANSWERS = (
         re.I | re.S,
     ),
     re.compile(
-        r"(?P<why>.+)(?:[,;.!]|\s[-\u2013\u2014]|\u2014)\s*(?:and )?(?P<main>(?:i|i'll|i'm|let's"
-        r"|deal|sold|agreed|done|rejected|declined)\b[^,;.!]*[.!]*)",
+        r"(?P<why>.+)(?:[,;.!]|\s[-\u2013\u2014]|\u2014)\s*(?:and |but )?(?:(?:obviously|clearly"
+        r"|of course|like this"
+        r"|this way|as it is|at (?:that|this) price|on (?:these|those) terms|for (?:that"
+        r"|this)),? )?"
+        r"(?P<main>(?:i|i'll|i'm|let's"
+        r"|deal|sold|agreed|done|rejected|declined|rejecting|declining|refusing"
+        r"|take my money|with pleasure)\b[^,;.!]*[.!]*)",
         re.I | re.S,
     ),
     re.compile(r"(?P<main>.+?),?\s+(?P<so>since|because|as)\s+(?P<why>.+)", re.I | re.S),
@@ -183,7 +188,28 @@ _OPEN = re.compile(
     r"|vote|must|walk|pass)\w*)\b",
     re.I,
 )
+# A refusal stands whatever else would be taken.
+_WOULD = re.compile(r"\b(?:would|could|might|but|i'd)\b", re.I)
 _DENIES = re.compile(r"\b(?:no|not|never|nothing|cannot|\w+n't|hardly|too)\b", re.I)
+# "34?! I can pay 20."
+_PRICE_ECHOED = re.compile(
+    r"\W*(?:(?:only|just|really|what|wow|ha)\b,? )?\$?(?P<n>\d{1,4})(?: coins?| "
+    r"dollars?)?\s*\?[?!]*\s+"
+    r"(?=[^?]*\Z)",
+    re.I,
+)
+# Behind an offer, whether the other likes it.
+_TAG = re.compile(
+    r"[,;.!\u2014-]?\s*\b(?:fair(?: enough)?|ok(?:ay)?|deal|agreed|good|right|yes|what do you "
+    r"(?:say|think)"
+    r"|(?:that )?sounds? (?:good|fair|okay)(?: to you)?|how(?:'s| is| about) that|are you in"
+    r"|interested"
+    r"|(?:does|would) that work(?: for you)?|is (?:that|it) (?:ok|okay|fair|good)(?: for "
+    r"you)?)\s*\?+\s*\Z",
+    re.I,
+)
+# "8 for you and 2 for me? Forget it": the offer that stands, said again in wonder.
+_ECHOED = re.compile(r"\W*(?P<offer>[^?!.:;\n]{1,60})\?[?!]*\s*(?P<rest>\S.*)", re.S)
 # "Their 30", "thirty is": the price that stands, as a reason has it.
 _THEIR_PRICE = re.compile(
     r"(?:^|\b(?:their|your|his|her|buyer's|seller's|(?:offer|price|bid) of) )(\d+)\b(?! (?:more"
@@ -280,6 +306,13 @@ class _Reader:
 
     def decided(self, text: Any) -> Action:
         text = as_choice(text, lambda: self.env.choices(self.state, self.agent, None))
+        echo = _PRICE_ECHOED.match(text) if isinstance(text, str) and self.data.width == 1 else None
+        if echo and self.seen.marked("offer_by") and int(echo["n"]) == int(self.seen["offer"][0]):
+            text = text[echo.end() :]
+        tag = _TAG.search(text) if isinstance(text, str) and len(text) <= MOST else None
+        before = text[: tag.start()] if tag and self.data.bargains else ""
+        if before and "?" not in before and self.offers(self.bare(before)):
+            text = before
         action = self.decision(text)
         chooses = self.seen.phase in (PICK, PROPOSE)
         # "No words from me, I pass" keeps to talk, which is over.
@@ -447,14 +480,15 @@ class _Reader:
         """The answer to an offer of a sentence that gives a reason for it, which may deny what
         makes one refuse: "I don't have eleven wood, so I turn that one down"; else ""."""
         if len(text) > MOST or "?" in text or not isinstance(self.data, Bargain):
-            return ""
+            return self.echoed(text) if "?" in text else ""
         for shape in _ANSWERS:
             found = shape.fullmatch(text)
             if found is None:
                 continue
             why, main = found["why"], found["main"]
             kinds = self.kinds(main)
-            if kinds not in ({ACCEPT}, {REJECT}) or _OPEN.search(why) or not is_reason(why):
+            known = _WOULD.sub("", why) if kinds == {REJECT} else why
+            if kinds not in ({ACCEPT}, {REJECT}) or _OPEN.search(known) or not is_reason(why):
                 continue
             if kinds == {ACCEPT} and "so" not in found.groupdict() and _DENIES.search(why):
                 continue
@@ -463,6 +497,27 @@ class _Reader:
             ):
                 return main
         return ""
+
+    def echoed(self, text: str) -> str:
+        """What an answer says behind the offer that stands, which it repeats in wonder, if
+        it answers that; else ""."""
+        found = _ECHOED.fullmatch(text) if len(text) <= MOST and text.count("?") < 4 else None
+        if found is None or not self.seen.marked("offer_by") or "?" in found["rest"]:
+            return ""
+        said = {int(n) for n in re.findall(r"\b\d{1,4}\b", digits(tokens(found["offer"])))}
+        standing = set(self.seen["offer"].tolist())
+        if isinstance(self.data, Pool):
+            standing |= set((self.seen["pool"] - self.seen["offer"]).tolist())
+        if not said or not said <= standing:
+            return ""
+        kinds = self.kinds(found["rest"])
+        if kinds == {ACCEPT} and self.data.composed:
+            # Other goods are another offer.
+            there = zip(self.data.goods * 2, self.seen["offer"].tolist(), strict=True)
+            traded = {good for good, units in there if units}
+            named = {good for good in self.data.goods if good in found["offer"].lower()}
+            return found["rest"] if named and named <= traded else ""
+        return found["rest"] if kinds in ({ACCEPT}, {REJECT}) else ""
 
     def kinds(self, text: str) -> set[Any]:
         """The moves without amounts that a text names."""
@@ -599,7 +654,7 @@ class _Reader:
             for values in (reading.values for reading in moves):
                 if values.get("maker", seat) != seat:
                     raise self.illegal(f"{quoted}: the standing offer is of {seen.who(maker)}")
-                if values.keys() - {"maker"} and not data.accepts(seen, values):
+                if values.keys() - {"maker", "good"} and not data.accepts(seen, values):
                     words = data.offer_words(seen, maker, seen["offer"])
                     raise self.illegal(f"{quoted}: the standing offer is another: {words}")
         if data.flow == CHAT and kind == ACCEPT:

@@ -104,6 +104,9 @@ EVENLY = (
     "[i] [propose|offer|suggest] (50 / 50|50 - 50|50 50|fifty fifty|fifty / fifty|half and half"
     "|half each|half half) [split]",
     "[a] half for (each|both) [of us]",
+    "[let's|let us|we] (go|do) (halves|halfsies|half and half|fifty fifty|50 50|50 / 50|even) "
+    "[on (it|this|that)] [with (you|{other})]",
+    "share and share alike",
     "[i] [propose|offer|suggest] [an|the] (equal|even) (split|share|part|division) "
     "[for (all|both|everyone|everybody|each)]",
 )

@@ -63,7 +63,8 @@ class Exchange(Bargain):
         "(your|the|this|that) (offer|trade|exchange|deal|proposal) of {yours:get} "
         "[(for|in exchange for|in return for|->) {mine:give}]",
         "[the] {yours:get} (for|in exchange for|in return for|->) {mine:give}",
-        "[the] {yours:get} and ((give|pay|let go of|hand over|part with) {mine:give}"
+        "[the] {yours:get} and ((give|give up|give you|pay|let go of|hand over|part with) "
+        "{mine:give}"
         "|let {mine:give} go)",
     )
 
@@ -390,8 +391,8 @@ class Exchange(Bargain):
             "|exchange|swap|deal|offer)|this]|offer_trade|propose_trade|make_offer|trade_offer"
             f"|{want} to (trade|swap|deal)|[i] (open|start|begin) "
             f"[small|low|modestly|carefully] [with]"
-            "|[my|this is my|here is my|a|trade] (offer|proposal|counteroffer|counter offer|trade) "
-            "[is] "
+            "|[my|this is my|here is my|a|trade] (offer|proposal|counteroffer|counter offer|trade"
+            "|counterproposal|counter proposal|counter) [from (my side|me)] [is] "
             "[that]] [.]"
         )
         again = (
@@ -447,6 +448,14 @@ class Exchange(Bargain):
             f"[{start}] [we|let's|let us] [swap|trade|exchange] [.] {{mine}} [.] "
             f"[and|{for_}] {{yours}}",
             f"{start} {if_} [.] [then] {give} {return_}",
+            f"{start} {will} let {{give}} go [to {YOU}] [.] {if_} {return_}",
+            "(would|could|can|will) (give|pay|trade|offer|spare) {give} [.] [and] "
+            "(want|need|would like|ask for|expect|take) {get} [back|in return]",
+            f"[please|pls] {{get}} [please|pls] [.] [and] (i|i'll|i will) {hands} [{YOU}] {{give}}",
+            f"here is (a|my) [better|new|another|fairer|different|final] (one|1|offer|deal|trade"
+            f"|proposal|idea) [for you] [.] {{give}} {for_} {{get}}",
+            f"here's (a|my) [better|new|another|fairer|different|final] (one|1|offer|deal|trade"
+            f"|proposal|idea) [for you] [.] {{give}} {for_} {{get}}",
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] {for_} {{get}} [from {YOU}] {return_} "
             "[or other amounts]",
             f"{start} ({swaps}) [{YOU}] {{give}} [to {YOU}] [and] (to get|to receive|get|receive"
@@ -471,7 +480,10 @@ class Exchange(Bargain):
             f"{whose} {{yours}} {for_} {{give}}",
             f"{whose} {{get}} {for_} {{mine}}",
         ]
-        about = "(how|what) about [that|this|a trade|an exchange|a swap]"
+        about = (
+            "(how|what) about [that|this|[a|an|another|the] [bigger|smaller|better|different|fair"
+            "|new|simple] (trade|exchange|swap|deal)] [instead] [.]"
+        )
         both += [
             pattern.replace(start, about, 1) + " [?]"
             for pattern in both
@@ -522,9 +534,9 @@ class Exchange(Bargain):
         return any(goods[side] & set(np.flatnonzero(units).tolist()) for side, units in sides)
 
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
-        if reading.meaning == "bare" and seen.marked("offer_by") is not None:
+        if reading.meaning == "bare" and seen.marked("offer_by") == 0:
             raise IllegalAction("say who gives what")  # it may repeat the standing offer
-        if reading.meaning == "proposed" and self._may_be_theirs(seen, reading):
+        if reading.meaning in ("bare", "proposed") and self._may_be_theirs(seen, reading):
             raise IllegalAction("say who gives what")
         there = [seen["own_holdings"], None]
         if self.public:

@@ -50,7 +50,10 @@ class Pool(Bargain):
     how_to_offer = '"take ..." or "give ..."'
     takes_nothing = True
     spares = True
-    terms_named = ("[(your|the|this|that) (offer|proposal|split) of] {list}",)
+    terms_named = (
+        "[(your|the|this|that) (offer|proposal|split) of] {list}",
+        "[and] [you] [can|may] (take|keep|have) (your|those|these|the) {theirs:list}",
+    )
 
     # ---- rules ------------------------------------------------------------------------------
 
@@ -224,7 +227,8 @@ class Pool(Bargain):
             f"(i want|i'd like|i would like) [just|only] [to {takes_to}] "
             f"[just|only] {{take:list}} [for (me|myself)]",
             "[just|only] {take:list} [is|are] (for|to) (me|myself|{me})",
-            "{take:list} (is|are|will be|should be) mine",
+            "{take:list} (is|are|will be|should be|must be|has to be|have to be) mine",
+            "(i|i'd|i could) can live with {take:list} " + only,
             "{take:list} belong to me",
             f"mine [is|are] {{take:list}} {only}",
             f"[i|i'll|i'm] [will] [be] {takes} [item|part] {{take:list}} {only}",
@@ -254,6 +258,8 @@ class Pool(Bargain):
             "|request)",
             "{take:list} (goes|go|come|comes) to (me|{me})",
             "{take:list} (stay|stays|remain|remains) (with me|mine)",
+            "{take:list} mine",
+            "[i] (keep|take) (almost|nearly) (everything|all [of it]) [.] {take:list}",
         ]
         gives = "[i] [i'll|will|would|i'd|can] (give|offer|leave|hand|hand over)"
         theirs = [
@@ -268,10 +274,15 @@ class Pool(Bargain):
             "yours [is|are] {give:list}",
             "{other} can (keep|have|take|get) {give:list}",
             "({other}|you|them|him|her) [-] {give:list}",
-            "{give:list} (goes|go) to (you|{other})",
+            "[only|just] {give:list} (goes|go) to (you|{other})",
+            "{give:list} yours",
+            f"all [that] i (leave|give|offer) [to] {YOU} is {{give:list}}",
+            f"{{give:list}} is all [that] (i (leave|give|offer) [to] {YOU}|{YOU} (get|gets))",
         ]
         start = (
-            "[[i] (offer|propose|suggest) [that|to]"
+            "[[i|i'd|i'll|i would|i will] (offer|propose|suggest|counter [with]|counteroffer"
+            "|counterproposal) [that|to] [[we] (share|split|divide) [(it|this|them|everything)] "
+            "[like this|this way|as follows|so] [.]]"
             "|[my|this is my|here is my] "
             "(offer|proposal|counteroffer|counter offer|suggestion|split) [is] [that|to]"
             "|(let's|let us) do (this|it like this|it this way)]"
@@ -286,6 +297,7 @@ class Pool(Bargain):
         splits = [
             f"{first} [{link} ({second[1:-1]}|{{other}} (take|keep) {{give:list}})]",
             f"{second} [{link} {first}]",
+            f"[you] (keep|take|have) [your] {{give:list}} [then] {link} {first}",
             f"[you] (give|leave) me {{take:list}} [{link}] [you] (keep|take|have) {{give:list}}",
         ]
         phrases = {
@@ -303,6 +315,7 @@ class Pool(Bargain):
                 f"({'|'.join(EVENLY)}) [.|with|that is] {{amount}} (each|for each [of us]|apiece)",
                 "{amount} (each|apiece|for each of us)",
                 "[i] [propose|offer|suggest] [a] {amount} (/|-) {second:amount} [split]",
+                "[let's be fair|fair is fair] [.] {amount} (each|apiece|for each [of us])",
             ]
             phrases["favour"] = [
                 "[i|my (proposal|offer|split) is] [propose|offer|suggest] [a] {amount} "
@@ -362,8 +375,13 @@ class Pool(Bargain):
         return standing and bool((content == seen["pool"] - seen["offer"]).all())
 
     def accepts(self, seen: Observation, values: Mapping[str, Any]) -> bool:
-        mine = seen["pool"] - seen["offer"]
-        return bool((values["list"].counts(self.goods, seen["pool"]) == mine).all())
+        # The maker of the offer takes what it names.
+        parts = {"theirs": seen["offer"], "list": seen["pool"] - seen["offer"]}
+        return all(
+            bool((values[name].counts(self.goods, seen["pool"]) == part).all())
+            for name, part in parts.items()
+            if name in values
+        )
 
     # ---- scripted players -------------------------------------------------------------------
 

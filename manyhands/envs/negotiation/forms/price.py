@@ -197,6 +197,17 @@ class Price(Bargain):
             "{amount} (is|would be|seems|sounds|looks) [a] (fair|good|reasonable|decent) [price] "
             "[.] [and|so] (that's|that is) [my|what i] (offer|bid|price)",
             "[i] can (do|offer) [you] {amount} [for it]",
+            "[i] [can|could|will|would|i'll|i'd] stretch (to|as far as) {amount}",
+            "(my|the) (bid|offer|price|ask|counter) = {amount}",
+            "(meet me|meet|let's meet|let us meet) (in the middle|halfway) between {low:n} and "
+            "{high:n} "
+            "[.] [(at|with|so|that is|that's)] {amount}",
+            "{amount} [.] [and] ((that's|that is|that) me be (generous|nice|kind|fair)"
+            "|i'm (generous|nice|kind))",
+            "[it's|that's|this is] [better|closer|nice] [.] [but] [it's|that's|that is|it is] "
+            "(still|just) [(far|way|much|a bit|a little)] (too (high|low|much|little|expensive"
+            "|cheap|steep)|not enough|above my budget) [for me] [.] [so] [i|i'll] [(offer|bid|say"
+            "|go to)] {amount}",
             "[i] [can|will|i'll|i'd|am willing to] (lower|drop|reduce|raise|increase|cut|bring down"
             "|bring up|bring) my (price|offer|bid|ask|asking price) [down|up] [by {n}] to {amount}",
             "(meet me|anchor|anchor high|anchor low|open high|open low|start high|start low|lowball"
@@ -205,6 +216,14 @@ class Price(Bargain):
             "[i'll|i'd] (open|start|begin) (with|at|by asking [for]|by offering) {amount}",
             "(split|halve) the difference [.] [at|on] {amount}",
             "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",
+            "(you|they|he|she|{other}|the (buyer|seller)) (say|said|offer|offered|bid) [for] "
+            "{not:amount} [.] [but] (i|i'll|i'd) (say|offer|bid|propose"
+            "|counter) [for|with] {amount}",
+            "[i] [can|will|i'll|i'd|am willing to] [only] (lower|drop|reduce|raise|increase|cut) "
+            "[my|the] (price|offer|bid|ask|asking price) by {n} [coin] (to|->|.|and (offer|ask"
+            "|bid|say)) {amount}",
+            f"the {end} [price|that] i (can|will|am (willing|ready|able) to) (go|accept|take|pay"
+            "|do|offer|sell for|give) [to] is {amount}",
             "no deal (at|for) {not:amount} [.] my (price|offer|bid) is {amount}",
             "[the|my] [asking|final|last|new|offered|opening|first|starting|next] price [is"
             "|will be] [.] {amount}",
@@ -236,6 +255,8 @@ class Price(Bargain):
                 f"(i'm|i am|i'd be|i would be) (willing|prepared) to (sell|let {it} go"
                 f"|part with|let go of) [{it}] (for|at) {{amount}}",
                 "(i'd|i would|i'll|i will) take {amount} [for (it|the item)]",
+                "{amount} is (what|all|the least) [that] i [can|could|will|would] "
+                "(take|accept|want|need|ask [for]|ask for it)",
                 "[you] (give|pay) me {amount} [for (it|the item)]",
                 "you pay {amount} [for (it|the item)]",
                 "{amount} and (it is|it's) yours",
@@ -256,11 +277,16 @@ class Price(Bargain):
                 f"{{amount}} from me [for {it}]",
                 f"sell me {it} (for|at) {{amount}}",
                 "[i] (can|could|would) only pay {amount}",
+                "[i'm|i am|i'd be] (willing|ready|prepared|happy|glad|able) to (spend|invest|put "
+                "up|part with) {amount} (on|for) (it|that|this|the item|your item)",
+                "{amount} is (what|all|the most|as much as) [that] i [can|could|will|would] "
+                "(pay|give|afford|offer|spend) [for (it|the item)]",
             ]
         # What makes it firm.
         coin = "(coin|penny|cent|dime|dollar)"
         firm = (
-            "[[.] [well|far|just|still] (above|over|below|under) (my (cost|value|limit)|what it "
+            "[[just|only] for (you|them|him|her|{other})] [[.] [well|far|just|still] (above|over"
+            "|below|under) (my (cost|value|limit)|what it "
             "(cost me|is worth to me|costs me))] [right now|for now] "
             f"[[.] [and|but] (not (a|1|one) [single] {coin} (more|less)|not {coin} (more|less)"
             "|no (more|less) [than that]"
