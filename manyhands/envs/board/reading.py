@@ -70,7 +70,8 @@ _ACROSS = (
 _BY = (
     "[right|just|directly|diagonally] (next to|beside|adjacent to|by|alongside|touching|close to"
     "|diagonal to|diagonal from) "
-    "{near:neighbour} [(on|to) [its] {hand} [side] [of it]]"
+    "{near:neighbour} [(on|to) [its] {hand} [side] [of it]|(on|in) [the] (middle|top|bottom|left"
+    "|right|centre|center|same|first|second|third|fourth|fifth|last) (row|column)]"
 )
 _END = (
     "[(for|from) me|with my [next] (stone|mark|{mark})"
@@ -139,6 +140,7 @@ _GAP = (
 _NAMED = {
     "column": [
         "[in|into|to] [col|column|slot|lane|number|no] [.|number|no] [.] {n}",
+        "[in|into|to] (empty|free|open|unused) (col|column|slot|lane) {n}",
         "{n} (st|nd|rd|th) (col|column|slot|lane)",
         "[(col|column)] {n} [.] [(together|along|in line)] with [my] [(stone|column|the one in)] "
         "{with:n} [(that|it|this)] (make|give me|build) {many:n} in [a] [(bottom|lowest|first)] "
@@ -181,6 +183,7 @@ _NAMED = {
     ],
     "penultimate": [
         f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]",
+        f"{_COL} [just|right] before [the] (last|rightmost) [{_COL}]",
         f"[{_COL}] {_INSIDE} (rightmost|last|right) [{_COL}|edge|side|hand side]",
     ],
     "second": [f"[{_COL}] {_INSIDE} (leftmost|left) [{_COL}|edge|side|hand side]"],
@@ -192,7 +195,12 @@ _NAMED = {
         f"{_COL} (on|at|to) [the] (far|extreme|very) left [side]",
         f"{_COL} (on|at) [the] left [hand] {_SIDE}",
     ],
-    "between columns": [f"{_GAP} between (col|column) {{low:n}} and [(col|column)] {{high:n}}"],
+    "between columns": [
+        f"{_GAP} between (col|column) {{low:n}} and [(col|column)] {{high:n}}",
+        "[(close|plug|bridge|fill)] [(empty|free|open|only|one|1)] (gap|hole|space|col|column"
+        "|slot) "
+        "[left] between {low:n} and {high:n}",
+    ],
     "gap": [f"{_GAP} between {{owner}} [own] [{{two:n}}] {{stone}}"],
     "middle": [
         f"[in|into|to|right in] (middle|centre|center|central|mid) [{_COL}|spot] [of board]",
@@ -250,7 +258,8 @@ _EARLY = (
     f"|{{many:n}} {_ROWED} [already])"
 )
 _ATOP = (
-    f"(cap|cover|top|stop|block|add [{_OBJECT}] to|build [up] [on]|extend|raise|grow|heighten"
+    f"(cap|cover|top|top up|top off|stop|block|add [{_OBJECT}] to|build [up] "
+    f"[on]|extend|raise|grow|heighten"
     f"|(put|drop|play|place|stack|set) {_OBJECT} (on|onto|upon) [top of])"
 )
 
@@ -375,10 +384,15 @@ COLUMNS = Grammar(
             f"{_ATOP} [{{owner}}] (col|column) {{n}} (tower|stack|pile|column|threat) [{_BRINGS}]",
             f"{_ATOP} ([{{owner}}] (tower|stack|pile|column|threat)|{{on:neighbour}}) "
             f"(in|at|on) ((col|column) {{n}}|{{n:ordinal}} {_COL}) [{_BRINGS}]",
-            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) {_ITS} (in|at|of) "
+            f"{_PLAY} [right|straight|directly] (on top of|above|over|upon|on) ({_ITS}|{{tower}}"
+            "|[(my|the|this)] (tower|stack|pile|column|threat)) (in|at|of) "
             f"((col|column) {{n}}|{{n:ordinal}} {_COL}) [{_BRINGS}]",
             f"{_FIRST} [.] [(so|i|i'll)] [{_VERB}] [{_ON}] "
             f"((col|column) {{n}}|{{n:ordinal}} {_COL})",
+            f"({_RIVAL}|they|he|she) (has|have|got|stacked) {{count}} [{_STONE}] (in|on) (col"
+            f"|column) {{n}} "
+            f"[.] [(so|and)] [(i|i'll|i will|i'm|let me)] {_VERB} [{_OBJECT}] on top [of (it|them"
+            "|that)]",
             f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{n:ordinal}} "
             f"{_COL})",
         ],
@@ -470,7 +484,20 @@ SQUARES = Grammar(
             f"{_PLAY} ({{down:outer}}|{{across:outer_side}}) [hand] {{kind}} [square] [.] "
             "{column:letter} {row:n}",
         ],
-        "by a square": [f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}"],
+        "by a square": [
+            f"{_PLAY} [1|one|{_SQUARE}] {_REL} {{column:letter}} {{row:n}} {_END}",
+            f"{_PLAY} [1|one|{_SQUARE}] {_REL} ({_THEIRS}|{{owner}}) [(at|on|in)] "
+            f"{{column:letter}} "
+            "{row:n} "
+            f"{_END}",
+        ],
+        "between stones": [
+            f"{_PLAY} [(free|empty|only)] [(one|1|{_SQUARE}|gap|hole)] between ({{owner}} [own] [2]"
+            " {stone}|[2] ({stone:mark}|{stone:marks})) [(in|on|of) ({down} row|{across} (col"
+            "|column)|row {line:n}"
+            "|column {lettered:letter})] [[.] [(that's|that is|which is|so|at|on|namely)] "
+            f"{{column:letter}} {{row:n}}] {_END}",
+        ],
         "numbers": [
             f"{_PLAY} [{_SQUARE} {_ON_LINE}] ({_ROW} {_AND} {_COLUMN}|{_COLUMN} {_AND} {_ROW}) "
             f"{_CROSS}",
@@ -486,6 +513,25 @@ SQUARES = Grammar(
         ],
         "several": [f"{_PLAY} (corner|edge|side|border) [{_SQUARE}] {_END}"],
         "by the centre": [f"{_PLAY} [{_SQUARE}] {_REL} {_MIDDLE} [{_SQUARE}] {_END}"],
+        "between squares": [
+            f"{_PLAY} [(free|empty|only|last|open|middle)] [(one|1|{_SQUARE}|gap|hole)] between "
+            f"{{column:letter}} {{row:n}} and {{next:letter}} {{next_row:n}} {_END}".replace(
+                "{_SQUARE}", _SQUARE),
+        ],
+        "free in a line": [
+            f"{_PLAY} [(last|only|remaining|one|1|free|empty|open|unoccupied|vacant)] "
+            f"(free|empty|open|unoccupied|vacant|remaining|last|only) ({_SQUARE}|one|1) [left] "
+            f"{_ON_LINE} ({_ROW}|{_COLUMN}|{{down}} row|{{across}} (col|column)|column "
+            f"{{lettered:letter}}) {_END}",
+            f"(fill|complete|finish|close|plug) ({_ROW}|{_COLUMN}|{{down}} row|{{across}} "
+            f"(col|column)|column {{lettered:letter}}) {_END}",
+        ],
+        "line by a side": [
+            f"(block|stop|cut off|close|fill|complete|finish|defend|cover) {{down}} row (on|at) "
+            f"{{across}} [(side|end|edge)] {_END}",
+            f"(block|stop|cut off|close|fill|complete|finish|defend|cover) {{across}} (col|column) "
+            f"(on|at) {{down}} [(side|end|edge)] {_END}",
+        ],
         "between": [
             f"{_PLAY} [{_SQUARE}] between {_THEIRS} and {{down}} {{across}} [hand] [corner] {_END}",
             f"{_PLAY} [{_SQUARE}] between {{down}} {{across}} [hand] [corner] and {_THEIRS} {_END}",
@@ -501,10 +547,12 @@ SQUARES = Grammar(
     {
         "letter": names(string.ascii_lowercase),
         "kind": {"corner": "corner", "edge": "edge", "side": "edge"},
-        "down": {"top": 0, "upper": 0, "uppermost": 0, "topmost": 0, "middle": 1, "centre": 1,
+        "down": {"north": 0, "northern": 0, "south": 2, "southern": 2,
+                 "top": 0, "upper": 0, "uppermost": 0, "topmost": 0, "middle": 1, "centre": 1,
                  "center": 1, "central": 1, "bottom": 2, "lower": 2, "lowest": 2, "bottommost": 2},
         "outer": {"top": 0, "upper": 0, "first": 0, "bottom": 2, "lower": 2, "last": 2},
-        "across": {"left": 0, "leftmost": 0, "middle": 1, "centre": 1, "center": 1, "central": 1,
+        "across": {"west": 0, "western": 0, "east": 2, "eastern": 2, "left": 0,
+                   "leftmost": 0, "middle": 1, "centre": 1, "center": 1, "central": 1,
                    "right": 2, "rightmost": 2, "far left": 0, "far right": 2, "extreme left": 0,
                    "extreme right": 2},
         "outer_side": {"left": 0, "leftmost": 0, "right": 2, "rightmost": 2},
@@ -518,6 +566,7 @@ SQUARES = Grammar(
                  "on right": (0, 1), "to the left of": (0, -1), "to the right of": (0, 1)},
         "owner": _OWNERS, "mark": _MARKS, "stone": _STONES, "neighbour": _NEIGHBOURS,
         "have": _HAVE, "whose": _WHOSE, "hand": {"left": -1, "right": 1},
+        "marks": {"xs": 0, "x's": 0, "x s": 0, "os": 1, "o's": 1, "o s": 1},
     },
     keep=("a", "right", "first"),
 )  # fmt: skip

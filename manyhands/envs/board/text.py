@@ -269,7 +269,7 @@ def _readings(board: Board, plain: str) -> list[Reading]:
     small = (board.rows, board.columns) == (3, 3)
     anywhere = (
         *("square", "square and corner", "kind and square", "by a square", "numbers"),
-        "by a stone",
+        *("by a stone", "between squares", "between stones"),
     )
     return [
         reading for reading in found if small or reading.meaning in anywhere or _is_corner(reading)
@@ -382,9 +382,25 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
             if way in values
         ):
             raise _illegal(board, f"{quoted(plain)} names two squares")
+    elif meaning == "between stones":
+        row, column = _gap(board, state, agent, values)
     elif meaning == "by a square":
+        if "stone" in values or "owner" in values:
+            said = values.get("stone", -1)
+            owner = _owner(agent, values.get("owner"), said)
+            lies = int(board.cells(state)[values["row"] - 1, values["column"]])
+            if said not in (-1, owner) or lies != owner:
+                raise _illegal(board, "no such stone lies there")
         row = values["row"] - 1 + values["side"][0]
         column = values["column"] + values["side"][1]
+    elif meaning == "between squares":
+        first = values["row"] - 1, values["column"]
+        second = values["next_row"] - 1, values["next"]
+        row, column = _halfway(board, first, second)
+    elif meaning == "free in a line":
+        row, column = _free_in_line(board, state, values)
+    elif meaning == "line by a side":
+        row, column = values["down"], values["across"]
     elif meaning == "by the centre":
         row, column = 1 + values["side"][0], 1 + values["side"][1]
     elif meaning in ("by a stone", "between", "opposite", "across"):
@@ -395,6 +411,70 @@ def _square(board: Board, state: BoardState, agent: int, reading: Reading, plain
     if not (0 <= row < board.rows and 0 <= column < board.columns):
         raise _illegal(board, f"there is no square {quoted(plain)[1:-1]}")
     return int(row * board.columns + column)
+
+
+def _halfway(board: Board, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """The one square just between two others."""
+    rows, columns = one[0] + other[0], one[1] + other[1]
+    apart = max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+    if rows % 2 or columns % 2 or apart != 2:
+        raise _illegal(board, "there is no square just between these")
+    return rows // 2, columns // 2
+
+
+def _gap(board: Board, state: BoardState, agent: int, values: dict[str, Any]) -> tuple[int, int]:
+    """The free square between two stones of a player: the only one that they enclose, or one that
+    is named and lies anywhere between two."""
+    cells, said = board.cells(state), values.get("stone", -1)
+    owner = _owner(agent, values.get("owner"), said)
+    if said not in (-1, owner):
+        raise _illegal(board, f"your stones are {STONES[agent]}")
+    lines: tuple[tuple[int, int], ...] = ((0, 1), (1, 0), (1, 1), (1, -1))
+    if {"line", "down"} & set(values):
+        lines = ((0, 1),)
+    elif {"lettered", "across"} & set(values):
+        lines = ((1, 0),)
+    row = values["line"] - 1 if "line" in values else _end(values.get("down"), board.rows)
+    column = values.get("lettered", _end(values.get("across"), board.columns))
+    named = (values["row"] - 1, values["column"]) if "column" in values else None
+    far = max(board.rows, board.columns) if named else 1
+    found = []
+    for action in _free(board, state, agent):
+        y, x = divmod(action, board.columns)
+        if row not in (None, y) or column not in (None, x) or named not in (None, (y, x)):
+            continue
+        for down, right in lines:
+            ends = [
+                any(
+                    0 <= y + k * down < board.rows
+                    and 0 <= x + k * right < board.columns
+                    and int(cells[y + k * down, x + k * right]) == owner
+                    for k in range(sign, sign * (far + 1), sign)
+                )
+                for sign in (-1, 1)
+            ]
+            if all(ends):
+                found.append((y, x))
+    if len(set(found)) != 1:
+        raise _illegal(board, "it is open which square between stones is meant")
+    return found[0]
+
+
+def _end(place: int | None, size: int) -> int | None:
+    """A row or a column of a board of any size, by its name: first, middle (of three) or last."""
+    return {0: 0, 2: size - 1}.get(place, place) if place is not None else None
+
+
+def _free_in_line(board: Board, state: BoardState, values: dict[str, Any]) -> tuple[int, int]:
+    """The one free square of a row or a column."""
+    row = values["row"] - 1 if "row" in values else values.get("down")
+    column = values["column"] - 1 if "column" in values else values.get("across")
+    column = values.get("lettered", column)
+    free = [divmod(action, board.columns) for action in _free(board, state, int(state.turn))]
+    found = [(y, x) for y, x in free if row in (None, y) and column in (None, x)]
+    if len(found) != 1:
+        raise _illegal(board, "it is open which square of that line is meant")
+    return found[0]
 
 
 def _owner(agent: int, whose: str | None, mark: int) -> int:
@@ -472,10 +552,7 @@ def _beside(
         if row == 1 or column == 1:
             raise _illegal(board, "that stone is in no corner")
         return 2 - row, 2 - column
-    rows, columns = row + values["down"], column + values["across"]
-    if rows % 2 or columns % 2 or (rows, columns) == (2 * row, 2 * column):
-        raise _illegal(board, "there is no square just between these")
-    return rows // 2, columns // 2
+    return _halfway(board, (row, column), (values["down"], values["across"]))
 
 
 def _taken(board: Board, action: int, state: BoardState, agent: int) -> IllegalAction:

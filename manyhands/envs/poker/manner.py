@@ -7,7 +7,10 @@ The move itself is always named, so that the rest only has to be known to be har
 
 from __future__ import annotations
 
-_SEAT = "({other}|opponent|my opponent|other player|other one|him|her|you|them|everybody|everyone)"
+_SEAT = (
+    "({other}|opponent|my opponent|other player|other one|him|her|you|them|everybody|everyone"
+    "|others|other players|rest)"
+)
 _WHOSE = "(the|your|that|this|his|her|their|my opponent 's|{other} 's)"
 _HELD = "(my|this|the) ({held}|pair of {held}) [of (heart|spade|diamond|club)]"
 _THEIRS = "(my|this|the|a) {theirs:held}"
@@ -52,12 +55,13 @@ _BY = (
 # What is seen, or what comes, once a move is made.
 _CARD = f"({_WHOSE}|a) [public|next|board|face down|hole|other|second] (card|cards|hand)"
 _SEE = (
-    f"(show|compare|turn over|turn up|flip|flip over) [{_WHOSE}|our|my|both] (card|hand)"
+    f"show down|(show|compare|turn over|turn up|flip|flip over) [{_WHOSE}|our|my|both] (card|hand)"
     "|(get|go|come|head|take it|make it) [on] to [the|a] showdown|showdown"
     "|(see|find out) who (wins|is ahead|is better|is bluffing|is lying|has it|has what)"
     f"|(see|look at|wait for|watch|view|reveal|look for|turn up|take|get) ({_CARD}|[the] showdown"
     f"|[the] (second|next|last|final) round|[the] board)"
-    f"|(see|find out|wait and see|wait to see) (it|what happens|what comes|what {_SEAT} "
+    f"|(see|find out|wait|wait for|wait and see|wait to see) (it|what happens|what comes|what "
+    f"{_SEAT} "
     f"(do|does|has|have|holds|got|show|shows|hold)|who wins|how it goes|who has the better (card"
     f"|hand)|(if|whether) {_SEAT} (fold|folds|call|calls|bluff|bluffs|is bluffing|are bluffing"
     "|raises|bets|pays|dares|has it|have it))"

@@ -17,12 +17,15 @@ _ITS = "[it's|it is|that's|that is|this is] [going to be]"
 _HOW = (
     "[an|the|a] [very|pretty|fairly|rather] [easy|simple|quick|clear|trivial|automatic|standard"
     "|obvious|straightforward|natural|mandatory|routine|loose|light|tight|reluctant|grudging"
-    "|cautious|careful|disciplined|sensible|sad|happy|comfortable]"
+    "|cautious|careful|sneaky|tricky|clever|sly|disciplined|sensible|sad|happy|comfortable]"
 )
-_MINE = "[(for|from) me|as a bluff|for value]"
+_MINE = "[(for|from) me|as a bluff|for value|with (the nuts|a monster|the best (hand|card))]"
 _SEAT = "({other}|opponent|my opponent|other player|him|her|you|them)"
 _WHOSE = "(the|your|that|this|his|her|their|{other} 's)"
-_CHIPS = "{n:count} [more|single|whole|extra] chip"
+_CHIPS = (
+    "[full|whole|entire|required|last|remaining|necessary] {n:count} "
+    "[more|single|whole|extra|measly|little|lousy] chip"
+)
 _FEW = "{n} [more|single|whole|extra] chip"
 _POT = "(the|this|that|my) (pot|middle|center|centre|table)"
 _PUTS = "(put|throw|toss|push|slide|shove|drop|stick|chuck|move|send|place|pop|plunk|fling)"
@@ -31,6 +34,7 @@ _ROUND = "(hand|pot|round|one|1|deal|contest)"
 _PHRASES = {
     "check": [
         f"{_ITS} {_HOW} check [it] [behind|back|down|over] [(for|to) {_SEAT}] [for me]",
+        f"{_ITS} {_HOW} check {_MINE}",
         "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
         "check (my|this|the) (option|turn|1|one|pair)", "check (around|along|through)",
         "stay put",
@@ -51,6 +55,7 @@ _PHRASES = {
         "(go|head|move) [straight|right|directly] to [the] showdown [.] [no bet from me]",
         "[just] (a|the) check [here|for me]", "pass the action with a check",
         "(see|go to|have|take) [the|a] showdown for (free|nothing)",
+        "(see|go to|have|take|get) [the|a|my] free showdown",
         "[i'm first to act .] [and] [i] knock",
         f"do nothing {_NOW} and (go|get|come) to [the] showdown",
         "(tap tap|knock knock)", "(trap|slow play|sandbag|induce) [him|her|them] with a check",
@@ -61,7 +66,7 @@ _PHRASES = {
         f"({_PUTS}|add) [in|out] {_CHIPS} [in|out|forward] [(in|into|on|to|toward) {_POT}] "
         "(as|for) [a|my] bet",
         f"{_ITS} {_HOW} [value|lead|thin value] bet [it] [{{n}} [chip]] {_MINE}",
-        "fire [out] {n:count} [chip]",
+        "fire [out] {n:count} [chip]", "all in (for|with) {n:count} chip",
         "open [with|for] [{n} [chip]]",
         f"bet {_CHIPS} {_MINE} [on it]",
         "go for [a] bet", f"{_ITS} [a] bet [of {{n}} [chip]] {_MINE}",
@@ -105,7 +110,10 @@ _PHRASES = {
     # Paid into the pot: a bet, or what a call costs.
     "chips": [
         f"({_PUTS}|add) [in|out] {_CHIPS} [in|out|forward] [(in|into|on|to|toward) {_POT}]",
-        f"{_PUTS} [in] {{n}} [in]", f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
+        f"{_PUTS} [in] {{n}} [in]", f"{_PUTS} {{n}} (in|into|on|to|toward) {_POT}",
+        f"(here's|here is|here are|there's|there goes|here goes|here comes|take) "
+        f"(my [one|1|{{n}}|single|last|other]|the|{{n:count}}) chip [in|into {_POT}]",
+        f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
         f"{_PUTS} (my|the) [one|1|{{n}}|only|single] chip (in|into {_POT}|down|forward)",
         "in (go|goes) (my|a|one|1|the|{n}) [one|single|more] chip", "chip in [{n}]",
         f"(a|another|one|1|my|{{n}}) [more|extra] chip ((go|goes|comes) in [from me]"
@@ -136,6 +144,7 @@ _PHRASES = {
         "pay (you|him|her|them) off", f"look {_SEAT} up [with my {_CARD}]", "see that bet",
         f"keep {_SEAT} honest",
         "(call|see|catch) (the|your|his|her|their|{other} 's) bluff",
+        "(see|catch) (that|this) bluff",
         "count me in [for {n} [more] [chip]]",
         "[be|stay|hang] in for [the|a|another] {n} [more|extra] [chip]",
         f"{_CHIPS} [from me] to stay [in]", "(put|throw) in [the] {n:count} [more] [chip] "
@@ -183,7 +192,7 @@ _PHRASES = {
         "(down|aside|away|to rest|in) [face down]",
         f"(lay|put|set) down (this one|this 1|{_HELD})",
         f"(throw|put|give) up (it|this one|this 1|{_HELD})",
-        "out",
+        "out", "gone",
         f"[be] out of (this|the) {_ROUND}",
         f"{_HELD} and i (bow|drop|step|get|back) out [of (this|the) {_ROUND}]",
         f"(quit|leave|retire from|withdraw from|retreat from|abandon|forfeit|exit|sit out"
@@ -234,7 +243,7 @@ _PHRASES = {
         "(make|put in|go for|throw in|fire in|pop in|put down) [a] [{n} [-] [chip]] [re] raise "
         f"[of {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
         f"{_ITS} [a] [re] raise [(of|by) {{n}} [chip]|to {{to:n}} [chip]] {_MINE}",
-        "make it {to:n} [chip]", "(pop|bump|push) it [up] to {to:n} [chip]",
+        "make it {to:n} [chip] [to go]", "(pop|bump|push) it [up] to {to:n} [chip]",
         "[re] raise [.] (putting|put) in {to:n} [chip] (in total|in all|altogether)",
         "make it a raise [of {n} [chip]|to {to:n} [chip]]",
         "bump [up] (it|the (bet|stakes|pot|price)) [up] [by {n} [chip]|to {to:n} [chip]]",
