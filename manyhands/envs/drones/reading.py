@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, instead
+from manyhands.core.answers import JSON, Answer, decide, instead
 from manyhands.core.bare import Remarks
 from manyhands.core.env import IllegalAction
 from manyhands.core.grammar import Grammar, Reading
@@ -32,7 +32,8 @@ _GO = (
     "|make my way|press [on]|blast|push|veer|bank|tilt|lean|peel)"
 )
 _SOME = (
-    "[(a little|a bit|slightly|slowly|gently|some|directly|straight|back|over|on|along|out|off|fast"
+    "[(a little|a bit|slightly|slowly|gently|some|directly|straight|sideways|back|over|on|along|out"
+    "|off|fast"
     "|a touch|a notch|a tad|a fraction"
     "|further|farther|now|at full speed|full speed|all out|flat out|across|around)]"
 )
@@ -50,7 +51,7 @@ _OTHERS = (
 _THEM = (
     "with ([(all|my)] (other [2]|team|rest|mate|team mate)|them|everyone|everybody"
     "|{one:mate} [and {two:mate}]"
-    "|whole [of] THIS SHAPE|whole (shape|formation|team))"
+    "|whole [of] THIS SHAPE|[whole] (shape|formation|team))"
 )
 _TOGETHER = f"((together|along|as 1|as [a] team) [{_THEM}]|{_THEM})"
 _WITH = f"[{_TOGETHER}]"
@@ -75,7 +76,7 @@ _AHEAD = (
     "|(it'll|he'll|she'll) (be|go|fly|end up))"
     f"|(spot|place|point|position) [(where|that|which)] ({_PREY} (will|is going to|is about to"
     "|is bound to)|it'll|he'll|she'll) (reach|be|pass|arrive|get to|fly to|end up|cross)"
-    " [(at|in|through)]) [(next|soon|shortly|in [a] moment)]"
+    " [(at|in|through)]) [(next|soon|shortly|in [a|1] (moment|second|sec|bit|while))]"
 )
 _LAST = (
     f"(where {_PREY} was [last] (seen [last]|spotted [last]|[last])"
@@ -162,7 +163,7 @@ _FLANK = "[(side|hand side|flank|wing)]"
 _GAP = f"[[to] {_ABOUT} {{gap}} (m|metre|meter)]"
 _SEEN = f"[([as] (seen|looking|facing|it looks) (to|toward|towards|at)|facing) {_PREY}]"
 _MINE = (
-    "(my [own] (place|position|spot)"
+    "(my [own] (place|position|spot) [(relative to|beside|near|between|among) ([the] others|them)]"
     "|(place|position|spot) (that's mine|of mine|that (is mine|belongs to me)))"
 )
 _ABOUT_MIDDLE = (
@@ -233,6 +234,8 @@ _PHRASES: dict[str, list[str]] = {
         f"{_HERE}",
         f"[(slow down|brake|stop) and] wait for ({_OTHERS}|{{mate}}|{_PREY}) [{_COME_BACK}]",
         "come to a (stop|halt|hover|standstill)",
+        "(stop|halt|brake|freeze|slow down) and (wait|hold|hover|stay|pause) [(here|there)]",
+        "(0|zero|no) (velocity|speed|motion|movement)",
         "(hit|slam [on]|apply|put on|use) [my] brake",
         f"(park|hang|float|hover) [(here|still)] in [the] (air|mid air|midair) {_BRIEFLY}",
         "(0|zero|nothing) (on|for|in|along) (all|every|each) "
@@ -429,13 +432,14 @@ _PHRASES: dict[str, list[str]] = {
         f"(ring|circle|net|cordon|encirclement) [around {_PREY}]",
         f"(close|form|make|build|complete) [our] [a] (ring|circle) [(around|on) {_PREY}] {_WITH}",
         f"{_GO} {_SOME} (to my [own] side|around) of {_PREY}",
-        f"(take|take up|hold|cover|fly to|go to) my [own] side of ({_PREY}|ring|circle|triangle"
-        f"|net|encirclement) [around {_PREY}]",
+        f"(take|take up|hold|cover|fly to|go to) my [own] side [of ({_PREY}|ring|circle|triangle"
+        f"|net|encirclement) [around {_PREY}]]",
         f"(approach|close in|come in|go in) [on] [{_PREY}] from my [own] side "
         f"[(and|to|so [that] we) (encircle|surround|ring|box in|trap|enclose) {_PREY}]",
     ],
     "side": [
-        f"({_GO}|spread out|swing|fan out|hover|station myself|stand|line up|form up|settle|park"
+        f"({_GO}|keep|spread out|swing|fan out|hover|station myself|stand|line up|form up|settle"
+        f"|park"
         f"|[form [a] line] [.] me|tuck in|set up|slot in|slide in|fall in|get in|pull in) {_SOME} "
         f"{_GAP} "
         f"[(to|on|over to|at)] {{side}} {_FLANK} of {{mate}} {_SEEN}",
@@ -497,12 +501,15 @@ _PHRASES: dict[str, list[str]] = {
         "(flee|escape|run away|get away|fly away|move away|run|keep away|stay away) from "
         "([all] (pursuer|them|hunter|drone)|{mate})",
         "(evade|avoid|dodge|outrun) [all] (pursuer|them|hunter)",
+        "(get me|i'm|i am|get|let me get|let's get) out of here",
     ],
     "hide": [
-        "hide [(behind|at) [nearest] (cylinder|obstacle|pillar|column|post)] [from them]",
+        "hide [(behind|at) [nearest|closest] (cylinder|obstacle|pillar|column|post)] [from them]",
         f"({_GO}|take cover|get cover|seek cover|duck) [(to|in)] (behind|cover behind) "
-        "[nearest] (cylinder|obstacle|pillar|column|post)",
-        "take cover [behind [nearest] (cylinder|obstacle|pillar|column|post)]",
+        "[nearest|closest] (cylinder|obstacle|pillar|column|post)",
+        "break [their] line of sight (using|with|by using|behind) [the] [(nearest|closest|next)] "
+        "(cylinder|obstacle|pillar|column|post)",
+        "take cover [behind [nearest|closest] (cylinder|obstacle|pillar|column|post)]",
         "(get|go|move|fly) out of [their] (sight|view)",
         "break [their] line of sight",
     ],
@@ -514,7 +521,7 @@ _PHRASES: dict[str, list[str]] = {
 _SPACES = {
     "rotors": "thrust|rotor|motor|rotor thrust|motor thrust",
     "ctbr": "rate|rate and thrust|body rate",
-    "velocity": "velocity|speed",
+    "velocity": "velocity|vel|speed",
     "position": "place|point|position|set point|target",
 }
 _NUMBERS = [
@@ -534,6 +541,10 @@ _SHORT = {
         f"{_BIT} {{way}} [(->|=|.|that is|i . e .) {{same:way}}]",
         f"{{way}} [.] {_BIT} {{same:way}}",
         f"{{way}} {_OFF}",
+        "away from (them|him|it|[all] pursuer|{mate}) [.] [(that is|that's|so|which is|i . e ."
+        "|to)] "
+        "{way}",
+        "{way:up} and over (them|him|it|[all] pursuer|{mate})",
     ],
     "side": [
         f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN} {_TO_CLOSE}",
@@ -541,12 +552,21 @@ _SHORT = {
     ],
     "chase": [
         f"[(right|straight)] after {_PREY} {_PACE}",
-        f"{_STRAIGHT} {_PREY} {_PACE}",
+        f"[[at] full (speed|throttle|power)] {_STRAIGHT} {_PREY} {_PACE}",
+        "(go|go and|let's go) get (em|them|it|him|her)",
         f"(get|catch|grab) {_PREY} [.] {_STRAIGHT} {_PREY}",
         f"[straight] (at|to|for|toward|towards) {_LAST}",
         f"[(right|straight)] (for|at|onto|after) {_OF_PREY} (tail|heel|back) {_PACE}",
     ],
-    "close ranks": [f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}"],
+    "hide": [
+        "[(right|straight|quick)] behind [(nearest|closest|this|that)] "
+        "(cylinder|obstacle|pillar|column|post)"
+    ],
+    "cut off": ["[(set|fly|take|on|plot)] [an|a] (intercept|interception|collision) course"],
+    "close ranks": [
+        "tighten up [(a bit|a little|more)]",
+        f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
+    ],
     # "Forward" alone may be where the nose points.
     "advance": [
         f"(onward|onwards) {_WITH}",
@@ -569,6 +589,7 @@ _SLOTS: dict[str, Any] = {
         **dict.fromkeys(("down", "downward", "lower"), "down"),
         **{f"{word}ward": word for word in ("east", "west", "north", "south")},
     },
+    "up": {"up": "up"},
     "prey": dict.fromkeys(("evader", "it", "him", "her", "target", "prey"), True),
     "goal": dict.fromkeys(("goal", "next goal", "our goal", "current goal"), True),
     "side": {"left": "left", "right": "right", "left hand": "left", "right hand": "right"},
@@ -659,6 +680,7 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
                 answer.text,
                 _LABELS[drones.actions],
                 "m|metres?|meters?|degrees?" if drones.actions == "position" else "",
+                _rest(drones, state, agent, answer),
             )
             if numbers is not None and any(
                 reading.meaning == "numbers" for reading in grammar.read(sentence)
@@ -688,6 +710,18 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     # No move is a number alone, so that remarks may tell of numbers.
     remarks = Remarks(figures=drones.actions != "moves")
     return decide(text, mean, refuse, me=drones.agents[agent], remarks=remarks)
+
+
+def _rest(drones: Drones, state: DronesState, agent: int, answer: Answer) -> list[float] | None:
+    """What numbers are that an answer leaves out which names others: no velocity, and the place
+    where the drone is; None where it leaves none out."""
+    few = answer.kind == JSON
+    if drones.actions == "velocity" and (few or figures.VELOCITY.search(answer.text)):
+        return [0.0] * 4
+    if drones.actions != "position" or not few:
+        return None
+    low, high = bounds(drones)
+    return [*np.clip(np.asarray(state.bodies.position)[agent], low, high).tolist(), 0.0]
 
 
 def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:

@@ -63,7 +63,7 @@ from manyhands.envs.mission.field.state import (
     WATER,
     FieldState,
 )
-from manyhands.envs.mission.field.verbs import AHEAD, PLACE, VERBS, WHO
+from manyhands.envs.mission.field.verbs import AHEAD, GROWS, PLACE, REST, VERBS, WHO
 from manyhands.envs.mission.text import (
     HOLD,
     MAKE_ROOM,
@@ -156,26 +156,11 @@ _WAYS = {
     "east": "right|rightward|eastward|e|->|\u27a1",
 }
 _DOOR = "[(the|that)] door [{hold:n}]"
-_PLANT = "(apple|tree|fruit|crop|orchard|patch|patches|food|harvest)"
-_REST = (
-    "(stay|stay right here|wait|remain|hold|stand|hold still|keep still|stand still|stay put"
-    "|do nothing|pause)"
-)
 _LAST = (
     "(for|out) [(the|my|these|those)] [{n}] (last|final|remaining|next|other) [{n}] "
     "[(frozen|idle|waiting)] (step|turn)"
 )
 _BESIDE = "(beside|next to|alongside)"
-_GROWS = (
-    f"{_REST} {TIME} [and] (let|to let|so that|so) {_PLANT} [can] (grow|regrow|ripen|recover) "
-    "[back] [again]",
-    f"{_REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
-    f"{_REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
-    "[to] (recharge|cool down|(be|is) ready [again]|work again)",
-    "(not|don't|do not|won't) move [yet] (until|till) [my] (beam|zap|zapper|tag) "
-    "((be|is) (ready|recharged)|recharge) [again]",
-    f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
-)
 _STAY = [
     *WAITING,
     "(stay|wait|noop|none|pass|idle|skip|rest|chill|do nothing|no op|halt|pause|take no action) "
@@ -190,7 +175,7 @@ _STAY = [
     f"(guard|watch|hold) (this|my) (room|cell|place|spot) {TIME}",
     f"(stay|wait|remain|hold) [(here|put|still|right here)] [on|at|in] [{PLACE}] {_LAST}",
     f"(stay|remain|wait|hold|stand) [here] [(at|on|in)] {PLACE} {TIME}",
-    f"{_REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
+    f"{REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
     f"{TIME}",
     f"(keep|hold) my (position|place|ground|spot) [right] {_BESIDE} ([(the|my)] [(frozen|tagged)] "
     f"{{frozen:who}}|it|him|her|them) {TIME}",
@@ -201,7 +186,7 @@ _STAY = [
     "not move [(at all|now)] is [the] (safest|best|wisest|safe) [(thing|move|choice|plan)]",
     "keep [my] weight (on|upon) [(the|this|my)] plate",
     f"[keep|keep on] (hold|press|weigh) {_THING} down [for (you [{{who}}]|{{who}})]",
-    f"{_REST} [(here|on {_THING})] (and|to|so that i) (keep|hold) {_DOOR} {{held}} [for {{who}}]",
+    f"{REST} [(here|on {_THING})] (and|to|so that i) (keep|hold) {_DOOR} {{held}} [for {{who}}]",
     "(guard here|(stay|remain|keep) (hidden|out of sight))",
     "[keep|keep on] (stay|wait|stand|remain|sit|hold|(hold|keep) my (place|ground)) "
     "[(still|here|there|put|right here|exactly)] [right] "
@@ -217,7 +202,7 @@ _STAY = [
     "(stay|wait) [here] for [(another|a second|the other|other|one more)] {who} to "
     "(strike|mine|help|join|dig) [[with] ({ore}|me|it|too)]",
     *NO_MOVE,
-    *_GROWS,
+    *GROWS,
     f"{HOLD} in (my|this) [(own|present|current)] (room|cell|place)",
 ]
 _AT = "[(at|on|in)] (row {row:n} [and|.] (column|col) {column:n}|{pair_row:n} {pair_column:n})"
@@ -269,6 +254,10 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     f"{_GO} [over|back] (to|onto|into) {NEXT_CELL}",
                     f"(take|occupy|claim) ({NEXT_CELL}|{PLACE})",
                     f"{_GO} {_FAR} [(up|down|over|back|on)] (to|towards|toward|into|for) {_PART}",
+                    f"{_GO} {_FAR} [(back|towards|toward|to)] (home|(our|my) (side|half|land|base"
+                    "|flag)) [.] {way} [first]",
+                    f"[{_GO}] (into|to|onto) [the] (corner|edge|wall) (at|on|in) (row {{row:n}}"
+                    "|column {column:n})",
                     "{way} is where (i|i'm|i'll|we|we're) [(am|are)] "
                     "(go|head|headed|walk|off to|bound|move)",
                     f"{_FOR_ROOM} [.] [(by|with|and|->)] [{_GO}|(1|one|a) {_CELL}] {_AIM} {{way}} "
@@ -288,6 +277,12 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                     "[with] [(the|my)] {load:thing} in [my] hand [.] (i|i'll|let me) "
                     f"{_GO} {_FAR} {_AIM} {{way}} {_FAR} {_ON}",
                     "{way:rise} [(1|one|a|another)] [more] (row|cell|step)",
+                    f"[{_GO}] (1|one|a|another) [more] {_CELL} {{way:height}} [down|up]",
+                    f"{_GO} [over|back] (to|towards|toward|for) [the] {{way:flank}} "
+                    "(side|half|part|edge|end) [of [the] (map|field|grid|board|room|arena)]",
+                    "(take|choose|use|try|follow) [the] {way:sided} (way|path|route|exit|corridor"
+                    "|option|direction|passage|side|road) [{_BESIDES}]".replace(
+                        "[{_BESIDES}]", _AFTER),
                     f"{_GO} {_FAR} (into|in|to) [(the|this|that|my)] (nook|niche|corner|passage"
                     "|pocket|gap|opening|room|area|cell|dead end) (on|to|in) [(the|my)] {way} "
                     "[side] [of me]",
@@ -320,6 +315,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       f"{_GO} {{way}} (behind|after) {{join:who}}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
                          f"{_GO} {_FAR} {_TOWARDS} [{_ALONG}] [.] {{way}} [first]",
+                         f"(on|onward|off|back|over) {_TOWARDS} [.] {_AIM} {{way}} [side]",
                          f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
                          f"(approach|close in on|get closer to|go after) {_THING} [.] [{_GO}] "
                          f"{_AIM} {{way}}",
@@ -453,6 +449,17 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
         "held": {"open": True},
         "rise": {"climb": 0, "climb up": 0, "ascend": 0, "descend": 1, "climb down": 1},
         "near": {"above": 0, "below": 1, "beneath": 1},
+        "height": {"higher": 0, "higher up": 0, "lower": 1, "lower down": 1},
+        "flank": {
+            "left": 2,
+            "left hand": 2,
+            "right": 3,
+            "right hand": 3,
+            "top": 0,
+            "upper": 0,
+            "bottom": 1,
+            "lower": 1,
+        },
         "sided": {
             **{"northern": 0, "southern": 1, "western": 2, "eastern": 3},
             **{"upper": 0, "lower": 1, "left": 2, "left hand": 2, "right hand": 3},

@@ -56,7 +56,8 @@ _WHERE_ONE_IS = (
 )
 _THING = "{thing} [(of|for|to|that open) door {door:n}]"
 _WHERE_A_THING_IS = (
-    f"(room (with|of|that (has|have)|containing|where [there] is) {_THING} [(in it|is)]"
+    f"(room (with|of|(that|which) (has|have|contains|holds)|containing|where [there] is) "
+    f"[(its|his|her|their)] {_THING} [(in it|is)]"
     f"|{_THING} [room])"
 )
 _NAMELY = "[[(.|in|at|=)] ([(number|no)] {figure}|room {room})]"
@@ -75,11 +76,13 @@ TO_ROOM = [
     "my (destination|target|aim|next (stop|goal)) [is] room {room}",
     "to be in room {room} [next]",
     f"(run for it|close in|make a (run|dash)) [.] [{_INTO}] room {{room}}",
+    f"(close in|go|move|head|run|cut through) (via|through|by way of) {_ROOM} {_WHY}",
 ]
 TO_ROOM_IN_SHORT = [
     f"[(out|off|on|back|straight)] {_EXIT} {_INTO} {_ROOM} {_QUICK}",
     f"[{_INTO}] room {{room}} {_WHY}",
     f"[{_INTO}] room {{room}} . (quick|fast|hurry)",
+    f"[(out|off|on|back|straight)] {_EXIT} {_INTO} [room] {{room}} {_QUICK}",
 ]
 TO_ONE = [
     f"{_WALK} {_FAR} [{_EXIT}] [{_INTO}] {_WHERE_ONE_IS} {_NAMELY} {_WHY}",

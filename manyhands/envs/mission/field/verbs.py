@@ -28,6 +28,30 @@ _PREY = (
 )
 _HERE = "[(here|where i (am|stand)|in this room|in my room|in room {at:room}|on (this|my) cell)]"
 _DOORS = "[(of|for|to) door {door:n}]"
+# Staying, also until something grows or is ready.
+_PLANT = (
+    "[(more|some|new|another|the next)] "
+    "(apple|tree|fruit|crop|orchard|patch|patches|food|harvest|ore|gold|iron)"
+)
+REST = (
+    "(stay|stay right here|wait|remain|hold|stand|hold still|keep still|stand still|stay put"
+    "|do nothing|pause)"
+)
+GROWS = (
+    f"{REST} {TIME} [and] (let|to let|so that|so) {_PLANT} [can] (grow|regrow|ripen|recover) "
+    "[back] [again]",
+    f"{REST} {TIME} (for|until|till) {_PLANT} [to] (grow|regrow|ripen|recover|has grown) [back]",
+    f"{REST} {TIME} (for|until|till) [my] (beam|zap|zapper|tag) "
+    "[to] (recharge|cool down|(be|is) ready [again]|work again)",
+    f"{REST} [(here|still|put|right here)] {TIME} (until|till) (i (can|may|am able to) (tag|zap"
+    "|act|move|use it|use (it|my (tag|beam|zap|zapper))|shoot|fire|freeze|hit) [(again|them|him"
+    "|her|someone"
+    "|somebody|{who}|a {who}|one)]|(i'm|i am|it is|it's) (ready|able to (tag|zap|act|move)) "
+    "[again])",
+    "(not|don't|do not|won't) move [yet] (until|till) [my] (beam|zap|zapper|tag) "
+    "((be|is) (ready|recharged)|recharge) [again]",
+    f"let {_PLANT} (grow|regrow|ripen|recover) [back]",
+)
 # Verb -> its patterns; others have their own name, and are aimed as beams are.
 VERBS = {
     "press": [f"(press|push|hit|use|activate) (the|this|that) (button|switch) {_DOORS} {_HERE}",
@@ -80,5 +104,6 @@ VERBS = {
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {AHEAD}"
              f" [(at|on) {PLACE}]",
              f"(mine|strike|hit|dig up) it {AHEAD}",
+             f"(swing|use) [(my|the)] (pickaxe|pick|axe) {AHEAD}",
              f"(mine|strike|dig) {AHEAD}"],
 }  # fmt: skip
