@@ -15,17 +15,22 @@ _FIGURE = (
     r"(?:[-+]|minus )?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]{1,3})?"
     r"|nan|inf(?:inity)?|zero|one|two|three|four|five|six)"
 )
+VELOCITY = re.compile(r"\bv[_ ]?[xyz]\b", re.I)  # a name that nothing but a velocity has
 _JOINT = re.compile(r"(?<=[a-z])_(?=[a-z])")
 _SIGNS = str.maketrans("\u2212\u2013", "--")
 
 
-def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[float] | None]:
+def split(
+    text: str, labels: Sequence[str], unit: str = "", rest: Sequence[float] | None = None
+) -> tuple[str, list[float] | None]:
     """(a sentence with `LIST` in place of its one list of numbers, the numbers).
 
     Args:
         labels: for each number, a pattern of what it may be called; if names are given, they decide
             which number is which.
         unit: a pattern of what may follow a number.
+        rest: what the others are where only one or two are given, all by their names: "z = 2.5";
+            None if all have to be.
 
     The numbers are None if the sentence has no list, or more than one, or one that is not clear:
     some have names and others not (but the last ones may, those of their places), or they are set
@@ -72,7 +77,10 @@ def split(text: str, labels: Sequence[str], unit: str = "") -> tuple[str, list[f
     last = list(range(len(labels) - len(named), len(labels)))
     whole = len(items) == len(labels)
     agree = whole and named == last and all(items[i]["name"] for i in last)
-    if named and not agree:
+    few = len(named) == len(items) == len(set(named)) < min(3, len(labels)) and -1 not in named
+    if few and rest is not None:
+        figures = [figures[named.index(i)] if i in named else rest[i] for i in range(len(labels))]
+    elif named and not agree:
         if sorted(named) != list(range(len(items))):
             return plain, None
         figures = [figures[named.index(i)] for i in range(len(items))]

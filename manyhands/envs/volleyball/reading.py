@@ -260,7 +260,7 @@ _SKILLS = {
             f"{_STILL} [(and|.|while)] ({_SHUN}|{_TO_THEM})",
             f"({_SHUN}|{_TO_THEM}|{_LET_GO}) [(and|.)] [i] [just] {_STILL}",
             f"({_STILL}|wait) {_NOT_MINE}",
-            "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)]|avoid) ball",
+            "((keep|stay) [well] (away|clear|off|out of reach) [(from|of)]|avoid) (ball|it)",
             "come to [a] (rest|stop|halt) [(about|right|just|exactly)] [(here|where i am)] "
             f"{_READY}",
             f"(come to [a] (rest|stop|halt)|hover|stay [where i am]|hold|stay out of it) [and] "
@@ -286,13 +286,21 @@ _SKILLS = {
             f"{_ON} {_MEET} (receive|pass|dig) {_BALL} [(safely|cleanly|well|high|up)]",
             "(receive|dig|take|meet) [their|this|that] serve",
             "(take|make|do) [a] (pass|receive|reception)", "receive serve",
-            "(pass|receive|play) [(ball|it)] [high] (to|for) (setter|teammate|my teammate|[the] 1 "
-            "who sets)",
+            f"(take|meet|get|go for|play) {_BALL} and (pass|play|put|lift|pop) {_BALL} [high] [up] "
+            "(to|for|over to) (setter|teammate|my teammate|[the] 1 who sets)",
+            "[((ball|it|this|this one|this 1|[(first|next|1)] (touch|ball)) (is|be) mine|(i got"
+            "|i have"
+            "|i've got|got) (it|this)|mine) [.] [so|and]] (pass|receive|play|dig|pop|put|lift) "
+            "[(ball|it)] [high] [up] (to|for|over to|up to) (setter|my setter|teammate|my teammate"
+            "|[the] 1 who sets)",
             "receive [(ball|it|serve)] and (pass|play) [(ball|it)] [high] to (setter|teammate)",
         ],
         "receive far": [
             f"(just|simply) (return|play back) {_BALL} [(safely|safe)]",
             f"(return|send|play) {_BALL} [back] [high] (to|into|toward) {{middle}} {_HALF}",
+            f"(return|send|play|put) {_BALL} [high] [back] [high] [over] [net] [high] (to|into"
+            f"|toward) "
+            f"{_THEIR} {{middle}}",
             f"{_MEET} receive {_BALL} [serve] [and (play|send|pass) {_BALL}] [high] [back] (to|into"
             f"|toward) {{middle}} {_HALF}",
         ],
@@ -355,7 +363,7 @@ _SKILLS = {
                     f"take [up] (my|the) [home] place [again] [at] [{figures.LIST}] {_READY}"],
         "go middle": [f"{_ON} {_FLY} [back] (to|into) {_MY_MIDDLE} [(at|to)] [{figures.LIST}] "
                       f"{_READY}", f"{_ON} {_FLY} back to (middle|centre|center) {_READY}"],
-        "bump to": [*_played("bump", "bump|lob"),
+        "bump to": [*_played("bump", "bump|lob|high ball|high arc"),
                     f"(send|return|lob|play|hit) {_BALL} in [high] arc {_WHERE}",
                     f"lob {_BALL} {_WHERE}"],
         "pass to": [f"(pass|play|put|pop|lift|float) {_BALL} (up|high|softly|high up) (to|toward) "
@@ -363,13 +371,20 @@ _SKILLS = {
                     f"(pass|put up|lift) {_BALL} (to|toward) {_THERE}"],
         "set to": [f"{_ON} {_MEET} set {_BALL} [{_HOW} {_TO} {_THERE}|to] [for ({_DRONE}|[my] "
                    f"teammate|[the] attacker)] [to (spike|attack|hit)]",
-                   f"set {_BALL} up [{_TO} {_THERE}]"],
+                   f"set {_BALL} up [{_TO} {_THERE}]",
+                   f"set {_BALL} [up] [{_HOW}] for ({_DRONE}|[my] teammate|[the] (attacker|spiker"
+                   f"|hitter)) {_TO} {_THERE}",
+                   f"set {_BALL} [up] [{_HOW}] {_TO} {_THERE} for [my] (spiker|hitter|attacker)"],
         "spike to": [
             *(
                 "[(put it away|finish (it|rally|point)|attack|kill it|end (it|rally|point)) [and]] "
                 + way
                 for way in _played("(spike|smash)", "spike|smash")
             ),
+            f"(hit|play|strike|drive|slam|hammer|pound) {_BALL} [really|very|as] (hard|flat and "
+            f"fast"
+            f"|fast and flat|flat|fast|with (power|force)|down hard|hard down) [as i can] {_TO} "
+            f"{_SPOT} {_AWAY}",
             f"(attack|hit|strike|finish) {_BALL} {_HOW} {_TO} {_SPOT} with [(my|1)] {_LIKE} "
             f"(spike|smash) {_AWAY}",
         ],
@@ -442,7 +457,8 @@ _PLAY = ("pass", "receive", "dig", "play", "bump")
 
 def _for(role: str) -> list[str]:
     """ "to the setter" and the like, or nothing."""
-    return ["", *_ways(("to", "for", "before"), ("", "the", "our", "my"), (role,))]
+    near = ("to", "straight to", "directly to", "right to", "for", "before", "up to", "up for")
+    return ["", *_ways(near, ("", "the", "our", "my"), (role,))]
 
 
 _TO_SETTER, _TO_ATTACKER = _for("setter"), _for("attacker")
@@ -452,18 +468,22 @@ _TO_SIDE = ("", "to", "to the", "on the", "down the", "down", "at the", "to thei
 _PASSING = {
     "pass high": [
         *_ways(_PLAY, _IT, ("high",), ("", "up"), _TO_SETTER),
-        *_ways(("", "make", "play"), ("high pass",), _TO_SETTER),
+        *_ways(("", "make", "play"), ("high pass", "high reception", "high receive"), _TO_SETTER),
     ],
     "pass quickly": [
         *_ways(_PLAY, _IT, ("quick", "quickly", "fast", "short"), _TO_ATTACKER),
         *_ways(("", "make", "play"), ("quick pass", "fast pass"), _TO_ATTACKER),
     ],
 }
+_LEAVING = ("", *_ways(("leave", "let"), ("it", "ball", "the ball"), ("", "go", "alone"), ("and",)))
 _GOING = {
-    "go left": _ways(_FLYING, _BACK, ("left",), _SIDE),
-    "go right": _ways(_FLYING, _BACK, ("right",), _SIDE),
-    "go to the middle": _ways(_FLYING, _BACK, ("middle", "centre", "center")),
-}
+    "go left": _ways(_LEAVING, _FLYING, _BACK, ("left",), _SIDE),
+    "go right": _ways(_LEAVING, _FLYING, _BACK, ("right",), _SIDE),
+    "go to the middle": _ways(
+        _LEAVING, _FLYING, _BACK, ("middle", "centre", "center"),
+        ("", "at back", "at the back", "of the back", "back", "deep"),
+    ),
+}  # fmt: skip
 _TO_GO = {
     "go left": ["to left", "to the left", "to left side", "to the left side"],
     "go right": ["to right", "to the right", "to right side", "to the right side"],
@@ -478,7 +498,9 @@ _SPIKING = {
     for side in ("left", "right")
 }  # fmt: skip
 _REST = {
-    "go": ["go", "get ready", "go to net", "wait near net", "stand ready", "prepare"],
+    "go": ["go", "get ready", "stand ready", "prepare", *_ways(
+        ("go to", "wait near", "wait at", "move to", "fly to", "stay near", "stay at"),
+        ("net", "the net"))],
     "hover": ["hover", "wait", "stay", "hold", "do nothing", "stand still", "stay put", "nothing",
               "hold position", "keep still", "rest"],
 }  # fmt: skip
@@ -535,7 +557,10 @@ _OPTIONS = {
             for roles in _orders(count)
         ]
         + [
-            _AND.join(f"[{role} {_WILL}] {{{role}:{_BARE[role]}}}" for role in roles)
+            _AND.join(
+                f"([{role} {_WILL}] {{{role}:{_BARE[role]}}}|{role} {_WILL} {{{role}:does}})"
+                for role in roles
+            )
             for count in (1, 2, 3)
             for roles in _orders(count)
         ]
@@ -556,7 +581,8 @@ _OPTIONS = {
         "wait": [f"{_ALL} (hover|stay|wait|hold|do nothing|stand still|remain|stay put"
                  "|hold position)",
                  f"[{_ALL} (hover|stay|wait|hold) and] {_LET_GO} [{_ALL} (hover|stay|wait|hold)]",
-                 f"{_ALL} (stay|hold) (here|in place|where [(we|they)] are)",
+                 "nobody (move|act|fly|go anywhere)", f"{_ALL} (stay|hold) (here|in place|where "
+                                                      f"[(we|they)] are)",
                  *WAITING],
 }  # fmt: skip
 
@@ -613,6 +639,8 @@ _HEIGHT = "(height|altitude)"
 _TOUCH = "[(and|to) (hit|meet|strike|reach|touch|head|bump|punch|smash|catch) (ball|it)]"
 _PHRASES = {
     "still": [_STILL, *_WAIT,
+              f"{_STILL} [.] [(it|this|that|[next] ball) (is|be)|it's|that's|this is] not (mine|my "
+              "([next] (ball|touch|turn|serve)))",
               f"(hold|keep|maintain) [(my|this|current)] (position|{_HEIGHT}|place|spot)",
               "(stop|halt|brake|pause) and (stay|hover|hold|wait|remain|float) "
               "[(here|there|put|where i am|in place)]",
@@ -623,6 +651,9 @@ _PHRASES = {
               "(keep|stay) (level|steady) and (hover|hold [position]|wait)",
               "[a] [short|quick|full|brief] stop [here]",
               "[a] [steady|stable|quiet] hover", "(stand|keep) still", "do nothing", "no op",
+              "(not|don't|do not|won't|will not|not to) (move|budge|go anywhere) "
+              "[(at all|from here|an inch|anywhere|now|yet)] [.] [(hover|hold|stay|wait)]",
+              "(0|zero|no) (velocity|speed|motion|movement) [in (all|every) (axis|direction)]",
               "stay as i am", "(stay|keep|hold|remain|hover) (level|steady|still|flat) and "
               "(level|steady|still|flat)", "(park|hang) in [the] (air|mid air|midair)",
               "come to [a] (rest|stop|halt)",
@@ -633,6 +664,10 @@ _PHRASES = {
            f"(jump|leap|soar|spring) [straight] (up|higher) {_SOME}",
            f"(jump|leap) (.|and) {_GO} (up|higher) {_SOME}",
            f"gain {_SOME} [more] [of] {_HEIGHT}", "lift up",
+           f"[(give it|give me|add|put on|use|apply)] {_SOME} more [(lift|power|thrust|throttle)] "
+           "(lift|power|thrust|throttle)".replace("[(lift|power|thrust|throttle)] ", ""),
+           f"(throttle|power) up {_SOME}",
+           f"(increase|raise|boost|up) [my] (thrust|power|throttle|lift) {_SOME}",
            f"(climb|rise|ascend) {_SOME} (up|higher|upward) {_SOME}",
            f"{_SOME} [of] [more] {_HEIGHT}", f"[some|a bit|a little] more {_HEIGHT}",
            f"(come|get|take (myself|drone)) {_SOME} (up|higher) {_SOME}",
@@ -644,12 +679,18 @@ _PHRASES = {
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
              f"(sink|descend|lower) {_SOME} [down|lower] {_SOME}",
              f"lose {_SOME} [of] {_HEIGHT}", "drop (down|lower) " + _SOME,
+             f"{_SOME} less (lift|power|thrust|throttle)",
+             f"(decrease|reduce|lower) [my] (thrust|power|throttle|lift) {_SOME}",
+             f"drop {_SOME} (down|lower) {_SOME}",
+             f"(throttle|power|ease) (down|back|off) [(the|my)] [(throttle|power|thrust)] {_SOME}",
+             f"ease off [on] [(the|my)] (throttle|power|thrust) {_SOME}",
              f"(come|get|take (myself|drone)|ease) {_SOME} (down|lower|downward) {_SOME}",
              f"let (myself|drone) (sink|drop|down|descend|fall|go down) {_SOME}",
              f"(lower|drop) (myself|drone) {_SOME}", f"[some|a bit|a little] less {_HEIGHT}",
              f"(give up|shed) {_SOME} [of] {_HEIGHT}"],
     "to the net": [f"[{_GO}|get|come|step] {_SOME} [forward] "
                    "(to|toward|up to|closer to|nearer to|near) net",
+                   "[(one|1|a)] [(step|metre|meter|m)] (closer|nearer) to net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
     "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
                      f"{_SOME} (backward|retreat|back off|back away|back up|withdraw|drop back"
@@ -659,12 +700,19 @@ _PHRASES = {
                      f"from) net "
                      f"{_SOME}", "[a bit|a little|some] [more] distance (from|to) net"],
     "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
-    "bare": [f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
+    "bare": [f"[by] (a|1) (metre|meter|m) [more] {_WARD}",
+             "[by] half [a] (metre|meter|m) [more] {height}",
+             f"{_GO} [by] (a|1) (metre|meter|m) [more] {_WARD}",
+             f"({_GO}|climb|rise|sink|drop|descend) [by] half [a] (metre|meter|m) [more] "
+             f"{{height}}",
+             f"({_GO}|climb|rise|sink|drop|descend) {{height}} [by] half [a] (metre|meter|m)",
+             f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
     "turn": [f"(begin|start|make|take|do|fly|go into) [a] [gentle|slight|soft] {{side}} turn "
     f"{_SOME}",
              "[a] [gentle|slight|soft] {side} (turn|spin|rotation)",
              f"[a] [gentle|slight|soft] (turn|spin|rotation) {_WARD} {_SOME}",
-             f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}"],
+             f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}",
+             f"[(point|swing|turn|bring|move|nudge|yaw)] [my] nose {_SOME} {_WARD} {_SOME}"],
     "bank": ["(lean|go|roll|tip|ease|dip) into [a] {side} (bank|roll)",
              f"(begin|start|enter|make|take|do|fly) [a] {{side}} (bank|roll) {_SOME}",
              "[a] [gentle|slight|soft] {side} (bank|roll|lean)",
@@ -691,7 +739,9 @@ _PHRASES = {
                f"[(straight|back|on)] (to|for|toward|towards) target [position|point|place] "
                f"[(at|=)] [{figures.LIST}]",
                f"[(straight|back|on)] to target [(at|=)] [{figures.LIST}]"],
-    "fly to": [f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
+    "fly to": [f"(get|go|move|fly|come) [right|straight] under (ball|it) [.] [(at|to)] "
+               f"{figures.LIST}",
+               f"[(keep|keep on|go on)] ({_GO}|rise|climb|sink|descend|drop|continue|return|step) "
                "[(under ball|under it|up|down|back|on|over)] to [my] [point|place|position] "
                f"[(at|=)] {figures.LIST}",
                f"(stay|hold|hover|wait|be) at {figures.LIST}"],
@@ -773,8 +823,10 @@ _MOTION_SLOTS = {
         "space": {"rotor": "rotors", "motor": "rotors", "thrust": "rotors", "propeller": "rotors",
                   "rotor thrust": "rotors", "rotor command": "rotors", "motor command": "rotors",
                   "rate": "ctbr", "body rate": "ctbr", "rate and thrust": "ctbr",
-                  "velocity": "velocity", "speed": "velocity", "velocity command": "velocity",
-                  "position": "position", "place": "position", "set point": "position"},
+                  "velocity": "velocity", "vel": "velocity", "speed": "velocity",
+                  "velocity command": "velocity",
+                  "position": "position", "place": "position", "set point": "position",
+                  "setpoint": "position", "goto": "position"},
 }  # fmt: skip
 
 

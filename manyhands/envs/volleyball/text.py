@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manyhands.core.answers import (
+    JSON,
     WRAPPING,
     Answer,
     closest,
@@ -788,6 +789,15 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
     def told() -> str:
         return game.describe(state, agent, detail="full")
 
+    def rest(raw: str, few: bool) -> list[float] | None:
+        """What numbers are that an answer leaves out: no velocity, and the place where the drone
+        is, as it is told; None where it leaves none out."""
+        if game.actions == "velocity" and (few or figures.VELOCITY.search(raw)):
+            return [0.0] * 4
+        if game.actions != "position" or not few:
+            return None
+        return [float(part) for part in orders.spoken(game.setup, table["hold"]).split(",")]
+
     def mean(answer: Answer) -> Any:
         nonlocal words
         words = answer.plain
@@ -798,15 +808,15 @@ def parse(game: Volleyball, text: Any, state: VolleyballState, agent: int) -> An
                 continue  # all of it may be understood
             if all(action is not None for action in found):
                 return found[0] if np.array_equal(*found) else None
-        return said(answer.raw)
+        return said(answer.raw, few=answer.kind == JSON)
 
-    def said(raw: str, behind: bool = False) -> Any:
+    def said(raw: str, behind: bool = False, few: bool = False) -> Any:
         if ": " in raw:  # a line as it is offered
             raw = normalise(raw)
             for choice in offered:
                 raw = raw.replace(normalise(choice), choice.text)
         unit = "m|metres?|meters?|degrees?|\u00b0" if game.actions == "position" else ""
-        sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit)
+        sentence, numbers = figures.split(raw, reading.LABELS[game.actions], unit, rest(raw, few))
         sentence = sentence.strip(WRAPPING)
         if TO_TARGET in table and sentence.rstrip(".! ") == TO_TARGET:
             return table[TO_TARGET]
