@@ -109,8 +109,9 @@ def ship(run: str, path: Path) -> dict[str, Any]:
     card = json.loads(path.with_suffix(".json").read_text())
     # Wherever the run's folder was.
     card["command"] = shlex.join(["manyhands", "train", *words_of(run)])
-    task = run.removesuffix("-skills")
-    name = f"{task}-{'psro' if task.startswith('3v3') else 'ippo'}"
+    task = run.partition("-")[0]
+    attack = "-attack" if run in ("1v1-skills", "3v3") else ""
+    name = f"{task}{attack}-{'psro' if task == '3v3' else 'ippo'}"
     folder = SHIPPED / card["environment"]["id"]
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, folder / f"{name}.safetensors")
