@@ -250,6 +250,8 @@ def _explained(
             if later or not reason or _is_told(reason, mean):
                 shut = shut or error
             continue
+        if meant is not None and later and not _is_last(reason, mean, meant):
+            continue
         known = meant if outcome else None
         if meant is None or not (later or not reason or _is_told(reason, mean, known)):
             continue
@@ -357,6 +359,12 @@ def _is_told(reason: str, mean: Callable[[Answer], Any], action: Any = None) -> 
         _names(part, mean) and not (action is not None and _is_same(part, action, mean))
         for part in parts
     )
+
+
+def _is_last(reason: str, mean: Callable[[Answer], Any], action: Any) -> bool:
+    """Whether no clause behind a purpose is another action: "west to get an onion, go south"."""
+    rest = reason.partition(",")[2].strip()
+    return not rest or _is_told(rest, mean, action)
 
 
 def _is_same(words: str, action: Any, mean: Callable[[Answer], Any]) -> bool:

@@ -45,6 +45,7 @@ from manyhands.core.steps import step_clauses
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason
 _MOST_AGAIN = 8  # words of an action that is named as what is not done
+_BLANKS = re.compile(r"[ \t]{2,}")
 
 _CALLED = (
     rf"(?:{NAME}|(?:my |dear )*(?:partner|friend|mate|buddy|pal|team|teammate|everyone|everybody"
@@ -129,7 +130,7 @@ _WHY = re.compile(
     rf"|(?<!soon )(?<!long )as (?={NAME}\b)"
     r"|so (?:the |my |our )*[\w]+(?: \w+)? (?:can|can't|cannot|could|couldn't|won't|doesn't|don't"
     r"|stays?|remains?|keeps?|opens|closes|gets|becomes?)"
-    r"|so (?:the|my|our) \w+(?: \w+)? (?:is|are|has|have|will)"
+    r"|so (?:the|my|our) \w+(?: \w+)? (?:is|are|has|have|will|get)"
     r"|(?<=, )now (?=(?:it|the|there|that)\b)"
     r"|(?<=, )need(?= (?:an?|the|some|more|that|\w+\W*\Z))"
     r"|(?<=, )(?:there(?:'s| is) )?nothing (?:else|better|more|useful) (?=(?:for me )?to do\b)"
@@ -194,6 +195,7 @@ _GIVEN = re.compile(r"\b(?:because|since|as)\b", re.I)
 _UNSURE = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might)\b", re.I)
 _OR = re.compile(r"(?<!whether )(\b(?!either\b)[a-z]+),? or (?=[a-z])", re.I)
 # A purpose without an object: "west, to flee".
+_NOTHING = re.compile(r"\W*(?:nothing|none|no action|nowhere)\W*", re.I)
 _BARE_AIM = re.compile(r"\b(?:flee|escape|hide|defend)\b", re.I)
 _COMMA = re.compile(r",(?![^()]*\))")  # but not that of "(7, 1)"
 # Before it.
@@ -447,7 +449,7 @@ def _plain(reason: str) -> str:
 def _clauses(text: str) -> Iterator[Clause]:
     if len(text) > MOST or "\uff1f" in text:
         return
-    text = text.replace("\u2019", "'")
+    text = _BLANKS.sub(" ", text.replace("\u2019", "'"))
     if "?" in text:
         asked = _ASKED.fullmatch(text)
         if asked:
@@ -519,6 +521,9 @@ def _reasons(text: str) -> Iterator[Clause]:
         if mark:
             # "to win" is a whole purpose, "because" is not a whole reason.
             reason = text[mark.end() :].strip(" ().!;:*\n")
+            # "Nothing to take here" is no waiting.
+            if sign is _AIM and _NOTHING.fullmatch(text[: mark.start()]):
+                continue
             # "Four to win" may be the name of the game.
             bare = _BARE_AIM.search(mark[0]) is not None
             told = mark[0].endswith("where") and _WHERE_WAS.match(reason)
@@ -577,6 +582,8 @@ def _reasons(text: str) -> Iterator[Clause]:
                     known = _AIMED.sub("", reason)
                     # Not sure, or one of several: what follows from it is chosen.
                     known = _OR.sub(r"\1, ", _sure(known)) if _OWN.match(main) else _sure(known)
+                elif _OWN.match(main):
+                    known = _sure(known)
                 later = _NEED.match(reason) is not None
                 yield Clause(main, known, later=later, outcome=sign is _SO)
     for cut in CUTS:

@@ -117,6 +117,8 @@ _TRADES = re.compile(
     re.I,
 )
 
+# "North, then it is south" names two ways.
+_WAY = re.compile(r"\b(?:north|south|east|west|left|right|up|down)\b", re.I)
 # "You help me, I help you" is a condition.
 _IN_RETURN = re.compile(r"\b(?:help\w*|let|first|then|too|same|also|if|me)\b", re.I)
 # What "you" do that is no part of a division of labour.
@@ -152,7 +154,7 @@ CUTS = (
             r"\W*(?:(?:i|we|i'll|let me|let's|let us) (?="
             r"(?:move|go|line up|head|step|walk|come|close|approach"
             r"|follow|flee|run|retreat|continue|make (?:room|way)|check|search|look for|fetch"
-            r"|explore|try|start|begin|clear|help|serve|bring|want|need|bluff|trap|slow-?play"
+            r"|explore|try|start|begin|clear|help|find|locate|serve|bring|want|need|bluff|trap|slow-?play"
             r"|give up|get|grab|aim|leave|let|take|keep|meet|play|stay|set"
             r"|chase|catch|hunt|attack|collect|cut|surround|block"
             r"|use (?:the|this|my) (?:time|turn|step|moment))\b)"
@@ -178,8 +180,9 @@ CUTS = (
             r"\W*(?:(?:(?:i|we|i'll|let me|let's|let us) )?"
             r"(?:move|go|going|line up|lining up|head|heading|step"
             r"|walk|come|close|closing|approach|approaching|follow|following|continue|facing|get"
-            r"|fetch|use (?:the|this|my) (?:time|turn|step|moment))\b|let (?!me\b|us\b)\w"
-            r"|(?:now,? |still )?(?:back (?:to|for)|off to|time to|on (?:my|our) way"
+            r"|fetch|find|locate|look for|use (?:the|this|my) (?:time|turn|step|moment))\b"
+            r"|let (?!me\b|us\b)\w|(?:now,? |still )?"
+            r"(?:back (?:to|for)|off to|time to|on (?:my|our) way"
             r"|ready to)\b|now,? (?:i|we) can\b|(?:i|we) can now\b)",
             re.I,
         ),
@@ -199,7 +202,7 @@ CUTS = (
         )
         for pattern in (
             r"(?P<reason>[^:;.!?\n]{1,90}):\s+(?P<main>[a-z][^:]{1,60})",
-            r"(?P<reason>[^,:;.!?\n]{1,90})(?:,|\s*->|\s--?)\s+"
+            r"(?P<reason>[^,:;.!?\n]{1,90})(?:,|\s*(?:->|=>)|\s--?)\s+"
             r"(?P<main>[a-z][^:,;.!?\n]{1,40})[.!]*",
         )
     ),
@@ -427,7 +430,8 @@ CUTS = (
     _Cut(
         re.compile(
             rf"\W*(?P<reason>(?:{NAME}, )?you (?!{_NOT_TOLD}|(?:are|can|may|have)\b)"
-            rf"\w+ [^,;:.!?\n]{{1,60}})(?:[;.!]|,(?: so)?| while)\s+(?P<main>{INTEND}[^;:!?\n]+)",
+            rf"\w+(?: [^,;:.!?\n]{{1,60}}|(?=\W+(?:i'll|i will|i'm|let me)\b)))"
+            rf"(?:[;.!]|,(?: so)?| while)\s+(?P<main>{INTEND}[^;:!?\n]+)",
             re.I,
         ),
         unless=(_TRADES, _IN_RETURN),
@@ -446,8 +450,10 @@ CUTS = (
     # "Check and see what he does", "I stay and let player_1 finish".
     _Cut(
         re.compile(
-            r"(?P<main>[^,;:.!?\n]+?),? and (?:then |just )?(?:(?:see|watch|find out|look|learn)"
+            r"(?P<main>(?:[^,;:.!?\n]|,(?=\s*\d))+?),? and (?:then |just )?"
+            r"(?:(?:see|watch|find out|look|learn)"
             r" (?:what|if|whether|how|where|who|which)\b[^;:!?\n]*|(?:see|watch|listen|observe)\W*"
+            r"|(?:be|get|stand|stay) ready\b(?![^;:!?\n]*\bor\b)[^;:!?\n]*"
             rf"|let (?:him|her|them|{_OTHER})\s+(?P<reason>[^;:!?\n]+))",
             re.I,
         ),
@@ -466,6 +472,53 @@ CUTS = (
             r"(?:(?:i|we)(?:'ll| will)? )?(?P<reason>[^;:.!?\n]{1,80}?)"
             r" (?:(?:in|on|during) )?(?:the )?next (?:step|turn|round|move|tick|one)",
         )
+    ),
+    # "Before sleeping I set up a table", "never mind the onions, I step to the right".
+    *(
+        _Cut(
+            re.compile(rf"\W*{first}(?P<reason>{told}),? (?P<main>{INTEND}.+)", re.I | re.S),
+            unless=(_TRADES,),
+            clause=Clause("", later=True),
+        )
+        for first, told in (
+            ("before ", r"[a-z]+ing\b[^,;:.!?\n]{0,40}?"),
+            (
+                r"(?:never ?mind|forget(?: about)?|ignore|who needs|to hell with) ",
+                r"(?:the|my|that|this|those|these|it)\b[^,;:.!?\n]{0,40}(?=,)",
+            ),
+        )
+    ),
+    # "Now that I hold an onion I turn to the pot".
+    _Cut(
+        re.compile(
+            r"\W*(?:now that|since|because|as) (?P<reason>(?:i|i'm|i've|we|it|it's|the|my)\b"
+            rf"[^,;:.!?\n]{{3,60}}?) (?P<main>{INTEND}.+)",
+            re.I | re.S,
+        ),
+        unless=(OTHERS, IN_TIME),
+    ),
+    # "Third onion in, then it cooks", "up, then I'm beside the onions".
+    _Cut(
+        re.compile(
+            r"(?P<main>[^,;:.!?\n]+?)[,;.]? (?:and )?then,? (?P<reason>(?:it|(?:the|my|our) \w+)"
+            r" (?:is|will|can|\w+s)\b[^;:!?\n]{0,60}|(?:i'm|i am|we're|we are|i'll be|i will be)"
+            r" (?:at|in|next|beside|near|there|closer|ready|by|on|free|close|able|right|one|done"
+            r"|in front|within)\b[^;:!?\n]{0,60})[.!]*",
+            re.I,
+        ),
+        unless=(_TRADES, _WAY),
+        clause=Clause("", later=True),
+    ),
+    # "Put it back on the counter, chef_1 may take it".
+    _Cut(
+        re.compile(
+            r"(?P<main>(?!(?:wait|hold|stop|hey|look|help|listen|no)\b)[^,;:.!?\n]{2,60})[,;.!] "
+            rf"(?:so |and )?(?P<reason>{NAME} (?:can|may|will) (?!not\b|never\b)"
+            r"[^,;:!?\n]{1,60})",
+            re.I,
+        ),
+        unless=(ORDERED, _TRADES),
+        clause=Clause("", later=True),
     ),
     # "I'll let chef_1 start and just hang back".
     _Cut(

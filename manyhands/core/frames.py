@@ -232,7 +232,8 @@ _ASKS = re.compile(
     r" (?:\w+ ){0,2}?(?:move|plan|choice|answer|decision|action|play|turn|pick|verdict|call|step)"
     r"(?: (?:for|this|in|on) [^?]{0,30}| now| here)?|why not|why wait|what (?:now|next|else"
     r"|(?:do|should|shall|can) i do(?: now| here| next)?|to do(?: now| here| next)?"
-    r"|am i waiting for)"
+    r"|am i waiting for)|what(?:'s| is)(?: hidden| hiding)? (?:in|inside|on|under|behind|up with)"
+    r" (?:there|here|it|this|that)(?: one)?"
     r"|ready|my turn(?: (?:again|already|now))*)\?\s*(?:(?:that's )?(?:easy|simple|clear|obvious)"
     r"|well|easily|then)?\W*"
     r"(?P<main>(?!(?:no|not|nothing|never|yes|maybe|perhaps|good|hard|i don't|i'm not)\b)\w.+)",

@@ -95,7 +95,8 @@ first things first|one thing at a time|step by step|one step at a time|baby step
 with (?:my|our) hands (?:full|empty)|hands (?:full|empty)|eyes on the prize
 (?:it's )?my turn (?:at last|now|again|already)|(?:finally|at last),? my turn
 (?:back to|on with) (?:work|business|the job|the task|the plan|it|the show)
-new plan|change of plan|quick one
+new plan|change of plan|quick one|(?:let's |i )?switch(?:ing)?(?: (?:plans?|targets?|it up|pots?
+  |things))?
 gut (?:feeling|call|instinct)
 going with my gut
 going on instinct
@@ -139,6 +140,8 @@ _PRESENTS = r"""
   |way out|verdict|choice|pick|move|action)(?: here| now)? is
 (?:my|the) (?:pick|command|answer|winner|remedy|cure|verdict|vote|input)(?: here| now| today)?
   (?: is| goes to)
+(?:my |the |our )?(?:first|next|current) (?:ingredient|item|task|errand|job|thing|mission
+  |stop|order of business|on (?:my|the) list)(?: is)?(?=:)
 (?:everything|all(?: signs)?|it all|every sign) (?:points?|pointing) (?:to|at|towards?)
 (?:sounds|looks|seems) like a (?:job|case|moment|time) for
 (?:this|now) (?:is|calls for) (?:a (?:job|case|moment) for|the (?:time|moment) for)
@@ -159,7 +162,8 @@ _BACK = (
     r"|my (?:bad|mistake)"
     r"|(?:the )?other (?:way|one|side)(?: (?:round|around))?|(?:wh)?oops(?:ie)?|sorry"
     r"|on second thoughts?"
-    r"|(?:i )?(?:mean|meant)|wrong (?:way|one|station|button|key|direction|door|room|pot"
+    r"|(?:i )?(?:mean|meant)|wrong (?:way|one|place|thing|spot|item|tool|drawer"
+    r"|cabinet|station|button|key|direction|door|room|pot"
     r"|column|side|word)"
 )
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"

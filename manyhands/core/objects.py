@@ -20,6 +20,7 @@ _KEYS = (
     *("action", "move", "answer", "action_name", "selected_action", "chosen_action", "next_action"),
     *("final_action", "final_answer", "best_action", "my_action", "chosen_move", "next_move"),
     *("decision", "final_decision", "my_move", "final_move", "best_move"),
+    *("skill", "next_skill", "chosen_skill", "selected_skill"),
 )
 _ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
 _NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
@@ -156,7 +157,11 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
             if inner and inner[0]:
                 return inner[0], inner[1] or say
             rest = {name: item for name, item in keys.items() if name != key}
-            return _wordings(keys[key], rest, called=False), say
+            # {"skill": "put_in", "args": {"pot": "A"}} is a call by another name.
+            given = next((name for name in _ARGUMENTS if isinstance(rest.get(name), dict)), None)
+            if given and isinstance(keys[key], str):
+                rest = {str(name).lower(): item for name, item in rest.pop(given).items()} | rest
+            return _wordings(keys[key], rest, called=given is not None), say
     for key in _NESTED:
         found = order_of(keys[key], depth - 1) if key in keys else None
         if found and found[0]:

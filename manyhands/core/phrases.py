@@ -228,7 +228,7 @@ FEW_TAIL = (
     "[the] best (option|choice|move|action)",
     "and thank you",
     "(thanks|thank you|thank you very much|many thanks) [everyone|all|partner|friend|team]",
-    f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time)",
+    f"(it is|is my [next|first|final] ({_NOUN}|{_AIM})|.|for now|next|first|this time|instead)",
     "(from|for) me",
     "[for] this (turn|step|round|time|move)",
     "(anyway|for the win)",
@@ -276,6 +276,7 @@ WAITING = (
     "[just] [one] (1|another|more) (moment|second|step|turn|beat|tick) [more] (here|of waiting)",
     "(sit|wait) [out] (this|1) (one|1|turn|step|round) [out]",
     f"[just] wait [(here|there|still)] {TIME}",
+    f"[(go|be|i'm)] afk {TIME}",
     "(let (this|1|my|a|the) (turn|step|round|tick) (pass|go by) [without (acting|moving|a move"
     "|doing anything)]|(pass|skip) (this|my) (turn|step))",
 )

@@ -35,6 +35,11 @@ _SPELT = tuple(
         (r"\bwanna\b", "want to"),
         (r"\bwhats\b", "what's"),
         (
+            r"\bI no (?=(?:put|go|take|want|need|have|do|move|wait|serve|cook|like|drop|use|turn"
+            r"|get|pick|open|give|hit|eat|sleep|walk)\b)",
+            "I don't ",
+        ),
+        (
             r"(?:\A\W*|(?<=[.;!] ))(?:(?:i )?guess i )?better (?=(?:get|go|move|wait|stay|take"
             r"|turn|put|grab|head|step|keep|hold|open|bring|fetch|start|make|use|leave|serve|drop"
             r"|walk)\b)(?!.*\bthan\b)",
@@ -49,7 +54,10 @@ _SPELT = tuple(
         (
             r"\b((?:take|grab|pick up|get|collect|fetch|drop|put|place|open|close|shut|wash|clean"
             r"|heat|cool|chop|cut|hit|serve|deliver|face|approach|eat|attack|leave|push|use|load"
-            r"|hold)(?:ing)?) (?:that|this|these|those) (?=[a-z]{3,})(?!(?:way|time|turn|step|round"
+            r"|hold|fry|boil|steam|grill|bake|blend|mince|mix|slice|dice|cook|plate|mine|dig|break|kill"
+            r"|smash|harvest|bring|carry|move|enter|check|search|try|visit|fill|start|activate"
+            r"|switch on|turn on|throw|toss|chuck|dump|keep|give|hand|plant)(?:ing)?)"
+            r" (?:that|this|these|those) (?=[a-z]{3,})(?!(?:way|time|turn|step|round"
             r"|one|move|moment|direction|action|side|chance|opportunity|instead|now|and|then|over"
             r"|there|here|with|from|into|onto|down|back|away|off|out|for|was|were|would|could"
             r"|should|which|who|what|right|left|first|next)\b)",
@@ -173,7 +181,8 @@ _OPENS = re.compile(
     r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
     r"|no,? wait,\s*(?=\w)"
     rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k"
-    r"|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo|boom|brr+|whee+)"
+    r"|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo|boom|brr+|whee+"
+    r"|(?:(?:glug|nom|yum|blah|beep|moo|choo)[ ,!-]+)+(?:glug|nom|yum|blah|beep|moo|choo))"
     r"\b[,.!\s]*)+"
     r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
     re.I,

@@ -185,7 +185,8 @@ NO_REMARK = re.compile(
 # An intention of its own.
 PLAN = re.compile(
     r"\b(?:i'll|i will|i shall|let me|let's|let us|i'm going|i am going|i'm about|i am about"
-    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then|next(?! (?:to|step|turn|round)\b)"
+    r"|i choose|i plan|i intend|we'll|we will|we shall|first|then"
+    r"|(?<!the )(?<!my )(?<!its )next(?! (?:to|step|turn|round)\b)"
     r"|later|afterwards?)\b",
     re.I,
 )

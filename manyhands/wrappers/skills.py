@@ -31,6 +31,7 @@ from manyhands.core.answers import (
     numbered,
     quoted,
 )
+from manyhands.core.asides import pieces
 from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effects
 from manyhands.core.config import boolean
 from manyhands.core.env import (
@@ -505,10 +506,21 @@ def read_skill(
             return found
         if plain.startswith(STEP):
             return step(plain.removeprefix(STEP))
+        # Of "I check the kitchen, you the hall" the reader of answers finds the skill; the
+        # environment would find a step in it.
+        parts = pieces(plain) or ()
+        if len(parts) > 2 and any(names_skill(part) for part in parts[1:]):
+            return None
         try:
             return step(plain)
         except IllegalAction:
             return None
+
+    def names_skill(words: str) -> bool:
+        try:
+            return skills.parse(words, row, current) is not None
+        except IllegalAction:
+            return True
 
     other = getattr(skills, "doing", None)
     doing = () if current is None or other is None else tuple(other(current))

@@ -35,6 +35,24 @@ def read(text, **options):
     "text",
     [
         "I go north because the door is there",
+        "You search the south room, I'll go north.",
+        "You stay here, I'm going north",
+        "I go north, you keep looking for the key",
+        "I go north; player_1, wait by the door",
+        "Go north, then I can open the door.",
+        "go north, then open the door next step",
+        "Go north, then I'm beside the door",
+        "before resting I go north",
+        "Never mind the door, I go north",
+        "now that I hold the key I go north",
+        "Go north, player_1 can open the door",
+        "I go north and be ready to open the door",
+        "maybe it is locked; I go north",
+        "better go north",
+        "me go north",
+        "Yay, north!",
+        "What's in there? I go north.",
+        '{"skill": "go", "args": {"way": "north"}}',
         "north, since it's near",
         "I'll walk up so that I can see more",
         "I'll go north so I can see more.",
@@ -248,6 +266,18 @@ def test_what_stands_beside_an_action_is_read_past(text):
         "North. South is free.",
         "I could go north, but it is shut",
         "I could go north, but I go north",
+        "You go north, I'll go north if you do",
+        "You help me, I'll go north",
+        "You go north and I'll go north",
+        "I go north; player_1, no",
+        "North, then it is south",
+        "Go north to get a coin, go south",
+        "Nothing to do here, north",
+        "wait, player_1 can go north",
+        "better not go north",
+        "I no go north",
+        "before I go north, you go",
+        '{"skill": "north", "args": {"way": "south"}}',
     ],
 )
 def test_what_turns_an_action_round_is_refused(text):
@@ -288,7 +318,18 @@ def test_a_refused_object_is_quoted_whole():
 
 @pytest.mark.parametrize(
     "text",
-    ["so " * 190, "not " * 140, ", so I go" * 60, "a, " * 190, "because " * 70, "I won't " * 70],
+    [
+        "so " * 190,
+        "not " * 140,
+        ", so I go" * 60,
+        "a, " * 190,
+        "because " * 70,
+        "I won't " * 70,
+        "I go" + " " * 590 + "on",
+        "you take " * 60,
+        "before going " * 45,
+        "never mind the " * 38,
+    ],
 )
 def test_long_sentences_take_no_time(text):
     assert len(text) <= asides.MOST
