@@ -43,6 +43,7 @@ DET = (
 )
 DET += f"|further|additional|of my|1 of my|one of my|own)] [{OF}]"
 AT = (
+    "[(block|tile|boulder)] "
     "[(in front|in front of me|directly in front of me|ahead|ahead of me|right in front of me|"
     "[up|down|over] there|where (i am|i'm) (looking|facing)|where i (look|face)"
     "|[right] here [(in front of me|ahead|before me)]|in cell ahead|on ground ahead|"
@@ -139,7 +140,7 @@ LUCK = (
 RESTED = (
     "[(until|till) (morning|dawn|sunrise|daylight|i (wake|wake up|am rested|am awake)"
     "|it is (light|day|morning)|[my] energy is (full|9|back|restored)"
-    "|i (have|get) [(my|all my|full)] energy [back]|i (am|feel) [(fully|well|completely)] "
+    "|i (have|get) [(my|all my|full)] energy [back]|(i (am|feel)|i'm) [(fully|well|completely)] "
     "(rested|fit|refreshed|awake))]"
 )
 _A_WHILE = (
@@ -162,5 +163,37 @@ SLEEP_ON = (
     "|[(i|i'm|i am)] still (asleep|sleep|snooze|doze) [[so] [i] (wait|noop|do nothing|keep sleeping"
     "|let (time|night|it|step) pass)]"
     "|(z|zz|zzz|zzzz|zzzzz|zzzzzz) [.]"
+    "|sleep (tight|well|in|soundly)"
     "|back to sleep|(sleep|snooze) (through|out) [the|this|whole] night)"
+)
+# What is asked for.
+REQUESTS = (
+    f"(beg|ask|implore|call on|petition) [my] {{player}} for {MINE} {{gift}}",
+    f"(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request for {MINE} {{gift}}",
+    f"(can|could|may) (i|we) [please] (have|get|borrow|take) {MINE} {{gift}} "
+    f"[(from|off) (you|[my] {{player}})] {WANTED} [?]",
+    # Said to somebody (`tails.heads`).
+    "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share|toss|deliver) me "
+    f"{MINE} {{gift}} {WANTED}",
+    f"-> ({NEEDED}|send {MINE} {{gift}} (over here|my way|over)) {WANTED}",
+    f"-> {ASK} {MINE} {{gift}} {WANTED}",
+    f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{ALL}) [know] [that] {NEEDED}",
+    f"(signal|announce|declare|broadcast|report|show|shout|call out|make [it] known) "
+    f"[to [my] ({{player}}|{ALL})] [that] ({NEEDED}|[i] {NEED} {MINE} {{gift}})",
+    f"(signal|announce|broadcast|show|express) [my] (need|wish|want|demand) "
+    f"(of|for) {MINE} {{gift}} [to [my] ({{player}}|{ALL})]",
+    f"(ask|beg) [my] {ALL} for {MINE} {{gift}}",
+    f"(ask|beg|plead) 4 {MINE} {{gift}}",
+    f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{ALL})] "
+    f"for {MINE} {{gift}}",
+    "(repeat|renew) my {gift} request",
+    f"{ASK} {MINE} {{gift}} [from (everyone|others|{{player}})] {LIKEWISE}",
+    f"my request (is|be) [for] {MINE} {{gift}}",
+    "[a] {gift} request",
+    f"(ask|get|tell|call on|beg) [my] ({{player}}|{ALL}|someone) to "
+    f"(give|hand|pass|bring|send|fetch|get|lend) me {MINE} {{gift}}",
+    f"(shout|yell|cry|scream|call) [out] for {MINE} {{gift}}",
+    f"(ask around for|demand|inquire (about|after)|order) {MINE} {{gift}}",
+    "let (others|everyone|team) (see|know) that i need {gift}",
+    "let (others|everyone|team) (see|know) i need {gift}",
 )

@@ -20,7 +20,6 @@ from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.phrases import (
     ALL,
-    ASK,
     AT,
     CELL,
     DET,
@@ -33,18 +32,16 @@ from manyhands.envs.craftworld.phrases import (
     HOLED,
     HOLES,
     JOIN,
-    LIKEWISE,
     LUCK,
     LUCKY,
     MAKE,
     MINE,
     NEAR,
-    NEED,
-    NEEDED,
     ON,
     ONE,
     OUT_OF_WAY,
     PLACE,
+    REQUESTS,
     RESTED,
     SEEK,
     SIDE,
@@ -52,7 +49,6 @@ from manyhands.envs.craftworld.phrases import (
     STANDS,
     STANDS_STILL,
     THAT_WAY,
-    WANTED,
     WISH,
     WITH,
 )
@@ -260,7 +256,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
     )
     gift = _gifts(craft)
     players = dict(zip(agents, range(len(agents)), strict=True)) | dict.fromkeys(
-        (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them"), -1,
+        (*_OTHERS, "player", "player in front", "player in front of me", "him", "her", "them",
+         "you"), -1,
     )  # fmt: skip
     whom = "[(my|our)] [fellow] {player}"
     return Grammar(
@@ -272,7 +269,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 "|be off|turn around and go"
                 "|slide|shift|advance|edge|inch|nudge|sidle|creep|circle|retreat|back|back up"
                 "|back off|strafe|dodge|get going|leave [this cell]) "
-                "[back|straight|on|aside|off|out|"
+                "[back|straight|on|aside|off|out|away|"
                 f"further|over|directly|around] {CELL} [(to|toward|in|on) [my]] {{way}} "
                 f"[direction|side|hand side] [once|[by] {ONE} (step|cell|tile|square|space)"
                 "|[by] (row|column|1 row|1 column)"
@@ -352,7 +349,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("on", [f"({GO}|continue|carry on|keep (going|moving|walking)) [on] (forward|ahead"
                     "|straight ahead|onward|straight on|in direction i (am facing|'m facing|face)) "
                     f"[{CELL}] [(into|onto|through|in|on|along) {HOLE}]",
-                    f"{GO} [on] (into|onto|through) {HOLE} [(ahead|in front [of me]|before me)]"]),
+                    f"{GO} [on] (into|onto|through) {HOLE} [(ahead|in front [of me]|before me)]",
+                    f"[further|deeper] (deeper|further|on|onward) (into|in|through|down) {HOLE}"]),
             ("facing", ["((push|press|bump|lean|walk|turn) [up] (against|into)|(walk|run|step"
              "|move) up "
                         f"against) {DET} {{onto:thing}} [(to|on|at) [my] {{way}} [side|hand|hand "
@@ -360,7 +358,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         "(step|move|walk|go|run|push) (on|onto|into|in|to) [my] {onto:owner} "
                         "(cell|place|spot|tile|square|position|space)"
 ]),
-            ("facing", [f"(face|turn [around] (to|toward|to face)|look at) {DET} {{onto:thing}}"]),
+            ("facing", ["(face|turn [(around|back)] (to|toward|to face)|look at) "
+                        f"{DET} {{onto:thing}}"]),
             ("bare", ["[(onward|onwards|further|farther|still|straight|back|again|off|once more)] "
                       "[(to|toward)] {way} [(again|once more|further|still|one more time|it is)]",
                       "[[off|on|over] to|toward] {way} [once]", "{letter}",
@@ -391,12 +390,14 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                      "kick|slap|jab|whack|smack)",
                      f"{ON} (take a swing|swing|lash out|lunge|strike out|have a go|go) at {DET} "
                      f"{{thing}} {AT} {WITH}",
-                     f"(lay into|go for|stab|jab|kick|beat|club|batter|butcher|slaughter) {DET} "
-                     f"{{thing}} {AT} {WITH}"]),
+                     f"(lay into|go for|smash|stab|jab|kick|beat|club|batter|butcher|slaughter) "
+                     f"{DET} {{thing}} {AT} {WITH}"]),
             ("drink", [f"[(take|have|get|go for)] [(a|1|one|another)] [quick|little|long|good] "
                        f"(sip|gulp|drink|mouthful|swig|draught) (of|from) {DET} {{thing}} {AT}",
                        "(take|have|get) [(a|1|one|another)] [(quick|little|long|good|big|nice)] "
                        "(sip|gulp|drink|mouthful|swig|draught)",
+                       "(refill|restore|top up|replenish) [my] (drink|thirst|water) "
+                       "[(at|from|with|in) {thing}]",
                        f"(quench|slake|still) [my] thirst [(at|from|with|in) {DET} {{thing}} "
                        f"{AT}]",
                        f"drink [my fill|deeply] (at|from|of) {DET} {{thing}} {AT}"]),
@@ -414,6 +415,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                         f"({LUCK}) [(for|with|on|to (find|get|pick))] {DET} {{of:thing}} "
                         f"[(from|in|on) {DET} {{thing}} {AT}]",
                         "take [a|my] {of:thing} (gamble|chance)",
+                        f"(see|check|find out|try) (if|whether) {DET} {{thing}} {AT} "
+                        f"(drop|give|yield|hold|hide|have) [me] {DET} {{of:thing}}",
                         "((bend|kneel|crouch|stoop) [down]"
                         f"|look {{at:way}} at {DET} {{thing}} {AT}) "
                         f"and (rummage|search|hunt|forage|comb|look|dig|feel|poke|root) "
@@ -501,6 +504,9 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                 f"(put|set|stick|tuck|bury) {DET} {{seed}} {AT} (in|into|on) "
                 f"[this|that] {{thing}} {AT}",
                 f"{PLACE} {DET} {{put}} (block|there|before me|next to me)",
+                f"use {DET} {{put}} to (fill|cover|plug|pave|bridge|dam|seal|close|block) "
+                "[(in|up|off|over)] "
+                f"{DET} {{thing}} {AT}",
                 f"(throw|toss|chuck|fling|hurl|roll|push|shove|stick|pop) {DET} {{put}} "
                 f"(in|into|onto|on) [(this|that)] {{thing}} {AT}",
                 f"{PLACE} {DET} {{put}} as [a] (wall|barrier|shield|bridge|roadblock|shelter) "
@@ -531,37 +537,7 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
                       f"{GIVE} ({{player}}|{whom}) {{n}} [more] {{gift}}",
                       f"{GIVE} (all|both|two|half) [of] [my] {{gift}} "
                       f"[[over] to ({{player}}|{whom})]"]),
-            ("request", [
-                f"(beg|ask|implore|call on|petition) [my] {{player}} for {MINE} {{gift}}",
-                "(put in|make|send|send out|put out|submit|repeat|renew) [(a|my)] request "
-                f"for {MINE} {{gift}}",
-                f"(can|could|may) (i|we) [please] (have|get|borrow|take) {MINE} {{gift}} "
-                f"[(from|off) (you|[my] {{player}})] {WANTED} [?]",
-                # Said to somebody (`tails.heads`).
-                "-> (give|hand|pass|bring|send|fetch|get|lend|drop|spare|share|toss|deliver) me "
-                f"{MINE} {{gift}} {WANTED}",
-                f"-> ({NEEDED}|send {MINE} {{gift}} (over here|my way|over)) {WANTED}",
-                f"-> {ASK} {MINE} {{gift}} {WANTED}",
-                f"(tell|let|inform|signal|signal to|show) [my] ({{player}}|{ALL}) "
-                f"[know] [that] {NEEDED}",
-                f"(signal|announce|declare|broadcast|report|show|shout|call out|make [it] known) "
-                f"[to [my] ({{player}}|{ALL})] [that] ({NEEDED}|[i] {NEED} {MINE} {{gift}})",
-                f"(signal|announce|broadcast|show|express) [my] (need|wish|want|demand) "
-                f"(of|for) {MINE} {{gift}} [to [my] ({{player}}|{ALL})]",
-                f"(ask|beg) [my] {ALL} for {MINE} {{gift}}",
-                f"(ask|beg|plead) 4 {MINE} {{gift}}",
-                f"(beg|plead|appeal|put out a call|call out) [(to|with) [my] ({{player}}|{ALL})] "
-                f"for {MINE} {{gift}}",
-                "(repeat|renew) my {gift} request",
-                f"{ASK} {MINE} {{gift}} [from (everyone|others|{{player}})] {LIKEWISE}",
-                f"my request (is|be) [for] {MINE} {{gift}}",
-                "[a] {gift} request",
-                f"(ask|get|tell|call on|beg) [my] ({{player}}|{ALL}|someone) to "
-                f"(give|hand|pass|bring|send|fetch|get|lend) me {MINE} {{gift}}",
-                f"(shout|yell|cry|scream|call) [out] for {MINE} {{gift}}",
-                f"(ask around for|demand|inquire (about|after)|order) {MINE} {{gift}}",
-                            "let (others|everyone|team) (see|know) that i need {gift}",
-                            "let (others|everyone|team) (see|know) i need {gift}"]),
+            ("request", REQUESTS),
         ],
         {
             "way": WAYS | {"up north": 2, "down south": 3},
@@ -590,7 +566,8 @@ def _grammar(craft: CraftRules, actions: tuple[str, ...], agents: tuple[str, ...
             ("place", [f"[(1|one|a|another)] {{station}} {AT}",
                        f"{DET} {{put}} (on|onto|into|in) [this|that] {{thing}} {AT}"]),
             ("give", [f"[(1|one|a|my|one of my|1 of my)] {{gift}} (to|for) ({{player}}|{whom}) "
-            f"{WISH}"]),
+                      f"[my (friend|partner)] {WISH}",
+                      f"(here|here you (are|go)) [.] (take|have) {MINE} {{gift}}"]),
         ],
     )  # fmt: skip
 

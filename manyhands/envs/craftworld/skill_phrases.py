@@ -99,7 +99,7 @@ SAID = {
                 f"{_ON} {_GATHER} up to {{n}} {{item}}",
                 f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
                 f"[{_UNTIL}]",
-                f"{_ON} (search|look|hunt|forage) [around] for {_NEAREST} {{item:seedling}} "
+                f"{_ON} ((search|look|hunt|forage) [around] for|find) {_NEAREST} {{item:seedling}} "
                 f"[in grass] [{_UNTIL}]"],
     "collect all": [f"{_ON} {_GATHER} {_NEAREST} {{item}} [.] {_MOST}",
                     "as (much|many) {again:item} as (i|we) can [(carry|hold|take|get)] [(.|->)] "
@@ -118,7 +118,8 @@ SAID = {
               f"(drink|quench my thirst|fill up) (at|from) {_NEAREST} {_WATER} {_OVER_THERE}",
               "quench my thirst"],
     "eat plant": [f"{_ON} eat {_NEAREST} [ripe] (plant|fruit|crop)"],
-    "eat cow": [f"{_ON} (go after|chase|chase down|hunt down|track down|slaughter|butcher|go for"
+    "eat cow": [f"{_ON} (hunt|track|chase|run|put) {_NEAREST} cow down {_OVER_THERE}",
+                f"{_ON} (go after|chase|chase down|hunt down|track down|slaughter|butcher|go for"
                 f"|catch|get|slay|hunt|hit|eat|kill|attack|fight) {_NEAREST} cow {_OVER_THERE}",
                 f"{_ON} (eat|hunt|kill|attack|fight|kill and eat|hunt and eat) {_NEAREST} cow"],
     "fight": [f"{_ON} (fight|attack|kill|hit|defeat|slay) [off] {_NEAREST} {{what:foe}}"],
@@ -134,7 +135,7 @@ SAID = {
               f"(go to sleep|fall asleep|go to bed|lie down to (sleep|rest)) [here] {RESTED}",
               f"(get|take|have|catch|grab) [some|a] (sleep|rest|nap|shut eye) [here] {RESTED}",
               f"(lie down|curl up|settle down) and (sleep|rest) [here] {RESTED}",
-              "(hit (sack|hay)|turn in [for night])",
+              "(hit (sack|hay)|turn in [for night]|catch [some] (z|zs|z's|zzz))",
               f"(recover|restore|regain|get [back]|recharge) {_ENERGY} [back] by (sleep|rest|nap)",
               f"(sleep|rest|nap|take [a] nap|get [some] (sleep|rest)) (to|and) "
               f"(recover|restore|regain|get [back]|recharge|refill) {_ENERGY} [back]"],
@@ -222,7 +223,7 @@ SAID = {
                f"go (over|up|across|back) to [my] {{player}} and {_NEAR_THEM}",
                "(keep|stay) [my] {player} (company|s side)", "keep company with [my] {player}",
                "(stay|walk|keep) at [my] {player} s (side|heel)",
-               "go (where|wherever) [my] {player} go",
+               "go (where|wherever|to where) [my] {player} (go|is)",
                "(stick|stay|go|keep) with [my] {player} and (go after|follow) (them|him|her|it)"],
     "help": ["(help|help up|revive|rescue|save|go help|go and help) [my] {player} [(up|get up)]",
              "help up", "go help"],
@@ -234,6 +235,8 @@ SAID = {
              f"{_HAND} {{count}} [of my] {{gift}} [over] to [my] {{player}}",
              f"{_BACK} [my] {{player}} [(all my|all of my|my)] {{gift}} [{_UNTIL}]",
              f"{_BACK} [my] {{player}} {{count}} [of my] {{gift}}", f"{_HAND} {{gift}}",
+             "share [my] {gift} with [my] {player}",
+             "(let|have) [my] {player} (have|take) [(all|some) [of]] my {gift}",
              "[here [(you (are|go)|.)]] [.] {player} [.] (have|take) [(some|1|one) of] my {gift}"],
     "work": [f"{_ON} (work|push|pull|press|heave|lean) [(on|at|against)] "
              "{joint} [together] [with [my] {player}]",
@@ -258,7 +261,7 @@ SHORT = {
     "collect": ["[(some|more)] {item} " + _UNTIL, "{count} {item:goods} first",
                 "[just] {count} [(piece|log|unit|block|lump) of] {item:goods} (from|off) "
                 f"{_NEAREST} (tree|grass|stone|rock)",
-                "i want [single] {count} {item:goods}", "{count} more {item:goods}"],
+                "i want [single] {count} {item:goods}", "[{count}] more {item:goods}"],
     "collect all": [f"[(some|more)] {{item}} [.] {_MOST}"],
     "go to": ["[over|back|across|off|on|up] to [(nearest|closest|that|this)] {what:sight}"],
     "make": [f"[(1|one|a|my)] {{what:tool}} {NEAR}"],

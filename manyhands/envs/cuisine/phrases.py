@@ -42,7 +42,7 @@ _PLACES = {
     "serving_table": (
         *("serving counter", "table", "serving window", "serving", "pass", "delivery table"),
         *("counter", "serving area", "serving station", "servingtable", "serving hatch"),
-        *("serving point", "delivery counter", "delivery area"),
+        *("serving point", "delivery counter", "delivery area", "where we serve", "where i serve"),
         *(
             f"{table} where {the}{dishes} {served}"
             for table, the, dishes, served in product(
@@ -75,6 +75,7 @@ _ITEMS = {
     "noodles": ("pasta",),
     "cucumber": ("cuke",),
     "beans": ("bean", "legume"),
+    "bread": ("bun", "roll", "toast"),
 }
 _RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
 _CUT = ("chopped", "sliced", "cut", "cut up", "diced")
@@ -97,7 +98,7 @@ _IT = (
 )
 _DISH = "(dish|food|meal|order|plate)"
 _DONE = (
-    "(it|that|product|result|content|finished (item|product|dish|food)"
+    "(it|that|them|these|those|product|result|content|finished (item|product|dish|food)"
     "|(what (is|'s)|what's|whatever is) [(done|ready|there|in it|in there|inside)]"
     "|ready (item|dish|food|product)"
     "|what (it|this|that|tool|{place}) (has made|made|has ready)|what {own:made})"
@@ -258,7 +259,11 @@ def _grammar(
                 f"{_AT} {{place}}",
                 f"{_WALK} {_OVER} (to|towards|toward) {{place}} (for|after|in search of) "
                 f"[({_SOME}|another|more|new|next)] ({{for:item}}|ingredients|supplies|it)",
-                "(goto|visit|approach|reach|enter) {place}",
+                "(goto|visit|approach|reach|enter|take) {place}",
+                f"be {_AT} {{place}} [with {_HELD}]",
+                f"go [and] (wait|stay|stand) {_AT} {{place}}",
+                f"leave {{that:place}} [(alone|be|running|as it is)] (and|.) [i|i'll] {_WALK} "
+                f"{_OVER} (to|towards) {{place}}",
                 "[go] [and] stand (near|next to|beside|in front of) {place}",
                 "(claim|go stand at|go and stand at|go stand by|go and stand by) {place}",
                 f"{_LET_ME} (be|stand) {_AT} ({{place}}|{_CHEF}) [(after this step|next)]",
@@ -432,7 +437,9 @@ def _grammar(
                 f"|(turn|switch) on ({{place}}|it)) so [that] {_SOME} {{item}} [(can|will)] "
                 f"[(start|begin|get)] [to] {_WORKING}",
                 "(press|hit|push) [start] button [(of|on) {place}]",
-                "let ({place}|it) (run|work|do its work|do its job|do its thing|go|start)",
+                f"let ({{place}}|it) (run|do its work|do its job|do its thing|start|{_WORKING})",
+                "(put|turn|switch) heat (on|up) [(under|at|for|on) {place}]",
+                "turn up heat [(under|at|for|on) {place}]",
                 f"(cook|make|prepare|process|start (cook|make|prepare)) [({_HELD}|{_DISH})] "
                 f"[(in|on|with|at|using) {{place}}]",
             ],
@@ -482,6 +489,9 @@ def _grammar(
                     "[(in|on|with|at|using) {place}]",
                     f"[(let|have)] {{place}} ({verbs}) [({_HELD}|{_DISH})]",
                     f"get ({verbs})",
+                    f"(get|set) {_HELD} ({verbs})",
+                    f"({verbs}) {_HELD} [up] (in|into) [(small|thin|fine|nice|little)] "
+                    "(piece|slice|strip|cube|bit|chunk|shred)",
                     f"({verbs}) {_ALL} [(together|up)] [(in|with) {{place}}] "
                     f"[into {_SOME} {{item}}]",
                     f"({verbs}) {_SOME} {{item}} (and|with) {_SOME} {{and:item}} [(together|up)] "
@@ -496,6 +506,7 @@ def _grammar(
     have = "(i will have|i'll have|i'd like|i would like|i should like|i want)"
     again = "[(again|once more|once again|this time)]"
     short: list[tuple[Any, Sequence[str]]] = [
+        (("use", None), ["{place} on"]),
         (("go", None), [f"{_OVER} [(to|towards|toward)] {{place}} {to_work}",
                         f"{_OVER} [(to|towards|toward)] {{place}} {_AGAIN} {{also:place}} "
                         "[(i mean|that is)]",
@@ -508,14 +519,14 @@ def _grammar(
                         "[to] other {rest:place} [.] [{also:place}]",
                         "{place} is next [on my list]", "next up [is] {place}",
                         f"{_OVER} to {{place}} {_THERE}",
-                        "{place} for (another|more|some) {for:item}",
+                        "{place} next [please]", "{place} for (another|more|some) {for:item}",
                         "{place} here (i|we) (come|go)"]),
         (("get", None), [f"[this time] [{have} [(some more|more)]|once more] {_A} {{item}} {again} "
                          f"[{_OFF} {{place}}] [for [(a|my|this|next|first|second)] "
                          f"(order|{_DISH})]",
                          f"[{have}] {_A} {{item}} for [(a|my|1)] {{of:item}}"]),
         (("put", None), [f"{_A} {{item}} (in|into|onto|on|to|->) {{place}}",
-                         f"(in|into) {{place}} with {_SOME} {{item}}",
+                         f"(in|into) {{place}} with {_SOME} {{item}}", "into {place}",
                          f"{_A} {{item}} (in|down) [(too|as well|also)]"]),
         (("carry", None), [f"{_A} {{item}} {_OVER} (to|->) {{place}}",
                            f"{_OVER} [to] {{place}} with ({_HELD}|{{meal:meal}}) "

@@ -234,7 +234,10 @@ _BE_AT = (
     "(at|by|in|on|near|beside|next to|in front of)"
 )
 _BEGIN = "(begin|start) [my] (search|hunt|round|tour|check) (at|with|in|from|by)"
-_LEAVING = "(leave|exit) ({near}|{off:place}|{from:room}|room)"
+_LEAVING = (
+    "((leave|exit) ({near}|{off:place}|{from:room}|room)"
+    "|(skip|pass over|leave) (it|this [(one|1|place)]|{off:place}))"
+)
 _TO_WHERE = f"where ({{to:things}} {_LIES}|i (saw|found|left|have seen) {{to:things}})"
 
 
@@ -300,7 +303,7 @@ def _made(verbs: str, states: str, nouns: str, ends: str) -> list[str]:
         f"give {_THING} [(quick|good|short|proper|little)] ({nouns}) {at} [{_UNDER_WATER}]",
         f"({verbs}) {_THING} [({ends})] {at} so [that] (it|{{again:thing}}) is [also] ({states}) "
         "[(as well as|and|besides) [also] ({is}|clean|cool|hot)] [(too|as well)]",
-        f"let {_THING} ({verbs}) {at}",
+        f"let {_THING} (({verbs})|(get|become|turn|go|grow) ({states})) {at}",
         f"use ({_WHICH}|it|this) (on|for) {_THING} to ({verbs}) (it|{{again:thing}}) [({ends})]",
     ]
 
@@ -392,7 +395,7 @@ def grammar(catalog: Catalog) -> Grammar:
             [
                 f"(close|shut) [up] [door of] ({_OWN}|it|this|here|[its] door) [door]",
                 "(close|shut) [again]",
-                "(close|shut) ({place}|it) [up] again",
+                "(close|shut) ({place}|it) [(up|tight)] [again]",
                 f"(push|pull|swing|slide) ({_WHICH}|it|this) (shut|closed)",
             ],
         ),
@@ -453,7 +456,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"(bin|trash|scrap|junk) {_THING}",
                 f"{_PUT} (what is|thing|object) in my {{side}} hand {_IN} ({_WHICH}|{_BOX}|it)",
                 f"(put|place|set|lay|drop) down {_THING} [{_IN} ({_WHICH}|here|there)]",
-                f"(put|place|set|lay) {_THING} (down [here]|here|down there|back here)",
+                f"{_PUT} {_THING} (down [here]|here|down there|back here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] with ({{with:thing}} [in it]|"
                 f"its content|what is in it) {_IN} ({{place}}|here)",
                 f"(put|place|set|lay|drop) [down] {_THING} [down] [(from|in|of|with)] my {{side}} "
@@ -464,6 +467,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 f"{_THING} [(here|there|off)]",
                 f"leave {_THING} here [{_IN} {_WHICH}]",
                 f"(put|place|drop|slide|load|set|lay|throw|toss) {_THING} (in|inside)",
+                f"load {_THING}",
             ],
         ),
         (
@@ -510,6 +514,7 @@ def grammar(catalog: Catalog) -> Grammar:
                 "(turn|switch) (on light of {thing}|light of {thing} on)",
                 "(turn|switch) (it|this) on",
                 "(turn|switch) on light",
+                "(flick|flip|press|push|hit) (switch|button) [(of|on|for) {thing}]",
                 "(turn|switch) light on",
                 "light on",
             ],
@@ -614,6 +619,7 @@ def bare(catalog: Catalog) -> Grammar:
         "go": [
             f"{to} [{{how:unseen}}] {_WHICH} {_ALSO} {_PURPOSE} {then}",
             "{place} is up next",
+            "(i|we) need {place}",
             f"(off|over|on|out) to {_WHICH} (i|we) go [now|next]",
         ],
         "room": [

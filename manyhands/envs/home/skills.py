@@ -385,22 +385,38 @@ _VERBS = {
     "chill": "cool",
     "cool down": "cool",
 }
+_SEARCH = (
+    "(search|explore|scour|comb|inspect|check|check out|cover|do|take|handle|scout|tackle"
+    "|investigate|go through|(look|rummage|(have|take) [a] look) "
+    "(through|around|around in|in|into|inside)"
+    "|search (through|around) [in])"
+)
 _PHRASES = {
-    "find": [f"{_ON} (find|look for|search for|seek|locate) {_DET} {{thing}}"],
-    "fetch": [f"{_ON} (fetch|get|take|grab|pick up|collect) {_DET} {{thing}}"],
+    "find": [
+        f"{_ON} (find|look for|search for|seek|locate|hunt for|track down|discover|spot|seek out) "
+        f"{_DET} {{thing}}"
+    ],
+    "fetch": [
+        f"{_ON} (fetch|get|take|grab|pick up|collect|retrieve|go for|go (get|fetch|grab)) "
+        f"{_DET} {{thing}}"
+    ],
     "change": [f"{_ON} {{verb}} {_DET} {{thing}}"],
     "bring": [
         f"{_ON} (bring|carry|put|place|take|move|deliver) {_DET} {{thing}} "
-        f"(to|in|on|into|onto) {_DET} {{place}}"
+        f"(to|in|on|into|onto) {_DET} {{place}}",
+        "{thing} (->|to|into|onto) {place}",
     ],
     "put down": [
         f"{_ON} put down [(it|that|what i hold)] [(in|on|into|onto|at)] {_DET} {{place}}",
         f"put (it|that|what i hold) [down] (in|on|into|onto|at) {_DET} {{place}}",
     ],
-    "go to": [f"{_ON} (go|walk|move|head) [over] to {_DET} {{place}}"],
+    "go to": [
+        f"{_ON} [(go|walk|move|head|run|off|proceed|travel)] [(over|back|straight|on)] to "
+        f"{_DET} {{place}}",
+        f"(visit|approach|reach) {_DET} {{place}}",
+    ],
     "search": [
-        f"{_ON} (search|explore) {_DET} {{room}}",
-        f"{_ON} look around [in] {_DET} {{room}}",
+        f"{_ON} {_SEARCH} {_DET} {{room}}",
     ],
     "look": [
         f"{_ON} (look [around]|explore [(further|on|more)]|search [(everywhere|the (house|home))])"

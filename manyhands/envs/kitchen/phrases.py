@@ -229,6 +229,7 @@ _FOR_THIS = (
     f"([this time|now|again] for {_DET} {_NTH} {_NTH} ({{for:place}}|{{for:thing}}|recipe|batch"
     "|slot|place|spot|room) [(in|of|inside|for) "
     f"{_DET} {_NTH} {{for:place}}]"
+    "|(first|second|third|last|final) [one|1] (of|out of) 3"
     f"|as {_DET} (first|second|third|last|final) [one|1|{{for:thing}}] [(of|out of) (3|it)] "
     f"[(in|for) {_DET} {_NTH} {{for:place}}])"
 )
@@ -308,7 +309,7 @@ _LEADS = (
     "|(to|toward|near) where [a|my] {aim:place} (is|are|stand|lie|wait)"
     f"|to {_AWAY}|{_FOR_THIS}|[to|into|toward|for] [a|my] [upper|lower|left|right|top|bottom"
     "] corner [of [a|my] (room|kitchen|floor|map|aisle)]"
-    "|[along] [a|my] [left|right|upper|lower|narrow|middle|this] "
+    "|[along|to|into|onto] [a|my] [left|right|upper|lower|narrow|middle|this] "
     "(aisle|corridor|column|row|side) [by (a|one|1)])"
 )
 _FOR = (
@@ -424,12 +425,14 @@ _DEEDS: dict[str, list[str]] = {
         f"{_TAKE} [up] (1|one) (from|out of) {_place('place')}",
         f"reach into {_place('place')}",
         f"({_TAKE}|pull) {_A} {{thing}} out [(of|from) {_place('place')}]",
+        "reach [out|over|in] and (grab|take|get) (1|one|it)",
         f"help myself to {_A} {{thing}} [(from|at) {_place('place')}]",
         f"{_TAKE} (myself|me) {_A} {{thing}} [(from|out of|at) {_place('place')}|{_FRONT}]",
     ],
     "put": [
         f"{_PUT} {_A} {{thing}} {_HELD} [[right|just] here] "
         f"[(in|into|on|onto|to|at|inside|through) ({_place('place')}|{_THERE})] {_FOR}",
+        f"{_PUT} {_A} {{thing}} {_HELD} back (in|into|on|onto|to) {_place('place')} {_FOR}",
         f"(leave|bring|carry) {_A} {{thing}} (in|on|onto|to|at) "
         f"({_place('place')}|{_THERE}) {_FOR}",
         "drop",
@@ -455,7 +458,8 @@ _DEEDS: dict[str, list[str]] = {
         f"[start|begin] [to] (fill|load|feed) [up] {_place('place')} [with {_A} {{thing}} {_HELD}]",
         f"{_place('place')} (get|take|receive) {_A} {{thing}} [from me]",
         f"{_COMPLETE} [{_A} ({{of:thing}}|batch)|{_place('place')}] [off|up] "
-        f"(with {_A} {{thing}} {_HELD}|by {_POUR} {_A} {{thing}} {_HELD} (in|into|to) "
+        f"(with {_A} {{thing}} {_HELD}|by (add|insert) {_A} {{thing}} {_HELD}"
+        f"|by {_POUR} {_A} {{thing}} {_HELD} (in|into|to) "
         f"{_place('place')}|by {_POUR} (in {_A} {{thing}}|{_A} {{thing}} in))",
     ],
     "plate": [
@@ -487,6 +491,9 @@ _DEEDS: dict[str, list[str]] = {
         f"{_START} {_A} {{thing}}",
         f"(start|begin|turn on|switch on|ignite|light|boil|fire up|heat [up]) "
         f"{_place('place')} [with {_A} {{thing}}]",
+        "(get|start) (cook|boil)",
+        f"let ({_place('place')}|it|this) (cook|boil|simmer|bubble)",
+        f"(light|fire|heat) {_place('place')} up",
         f"let {_place('place')} (start [to] (cook|boil)|cook|boil|start|simmer|heat up)",
         f"(get|set) ({_place('place')}|[a|my] (soup|food|meal)) "
         "(go|cook|started|boil|bubble|simmer)",
@@ -634,7 +641,7 @@ def grammar() -> Grammar:
         "number": [
             f"{_ORDER} {{n}} [[-|.|=|is|which is] {{own_name}}]",
             "{own_name} [-|.|=|is] (action|option|choice|number) [#] {n}",
-            "(press|hit|push) {n}",
+            "(press|hit|push|use) {n}",
         ],
     }
     phrases |= {
@@ -655,7 +662,8 @@ def grammar() -> Grammar:
     few = {
         "do take": ["[time for|(i'll|i will) have|(i'd|i would|i should) like] "
                     f"{one} {{thing:noun}} "
-                    f"[(from|off|out of) {_place('place')}]"],
+                    f"[(from|off|out of) {_place('place')}]",
+                    f"{one} {{thing:noun}} for [a|my|our|this|next] {{for:thing}}"],
         "do put": [f"{one} {{thing:noun}} (on|onto) {_place('place')}"],
         "do fill": [f"{one} {{thing:noun}} (in|into|to|for|->) {_place('place')}",
                     f"(in|into) {_place('place')} with [a|my|this] {{thing:noun}}"],

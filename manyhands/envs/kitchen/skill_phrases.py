@@ -159,7 +159,7 @@ _SO_FREE = (
 _SOUP = "([(my|this|that)] [(ready|cooked|finished)] (soup|dish|order|plate|meal)|it|this)"
 _IS_READY = "[(that|which)] (is|wait) [(ready|done|cooked|finished|cook)]"
 _ONCE = "[(1|one) (step|cell|tile|square)]"
-_GO = "(go|walk|move|run|head|head for|travel|make my way)"
+_GO = "(go|walk|move|run|head|head for|travel|make my way|off)"
 _ASIDE = (
     "((step|move|go|get|walk) (aside|out of way|back|away)|retreat|back off|back up|back away"
     "|withdraw|fall back|pull back|shift|slide|slip|hop|relocate|reposition|get|scoot|shuffle"
@@ -200,6 +200,7 @@ PHRASES = {
               f"(i'm|i am|be) (after|on) {_DET} {{thing}} [duty]",
               f"(handle|cover|take care of|see to|look after|be in charge of|do) {_DET} {{thing}} "
               "[duty]",
+              f"get {_DET} {{thing}} ready",
               f"help myself to {_DET} {{thing}} {_BOX}",
               f"{_ON} go for {_DET} {{thing}}",
               f"{_ON} {_GET} {_DET} {{thing}} (from|at) [(cell|position)] {{at_x:n}} {{at_y:n}} "
@@ -232,7 +233,11 @@ PHRASES = {
                "[(there|it)]",
                f"{_ON} (bring|carry|take) {_HELD} (up|down|round|around|along) to {_POT} {_IN}",
                f"use {_POT} for {_HELD}", f"(start|begin) (fill|filling) {_POT}",
-               f"(fill|load) [up] {_POT} [with {_HELD}] {_COOKS}", f"fill {_POT} up [with {_HELD}]",
+               f"(fill|load) [up] {_POT} [with {_HELD}] {_COOKS}",
+               f"(finish|complete|top up|top) {_POT} [(off|up)]",
+               f"(do|handle|take care of|take) {_POT}",
+               "(start|begin|make) (second|new|another|next|fresh) (soup|batch|order) "
+               f"(in|with) {_POT}", f"fill {_POT} up [with {_HELD}]",
                f"add {_HELD}", f"feed {_POT} [with {_HELD}]", f"feed {_HELD} to {_POT}",
                f"{_HELD} (in|into|to) {_POT}",
                f"{_ON} {_GO} (to|over to) {_POT} with {_HELD}"],
@@ -251,9 +256,16 @@ PHRASES = {
                    f"[(here|at {_POT}|by {_POT})] [for {_SOUP}] [(in|from|at) {_POT}] "
                    "[to (cook|finish|be (ready|done))] "
                    f"[.] [(and|to)] [then] (plate|plate up|dish up|scoop|ladle) [{_SOUP}]",
+                   f"{_SOON} [.] [i] (plate|plate up|dish up|scoop|ladle|(put|get) it (on|onto) my "
+                   "(dish|plate)) [it]",
+                   f"(wait|stay|stand by) [(here|at {_POT}|by {_POT})] [with [my] (dish|plate)] "
+                   f"(until|till) ({_SOUP}|{_POT}) (is|be) (ready|done|cooked|finished) [.] "
+                   "(and|then|to) [then] (plate|plate up|dish up|scoop|ladle) [it]",
                    f"fill my dish (from|at) {_POT}",
                    f"{_ON} (plate|plate up|dish up) {_SOUP} {_BOWL} {_SOON} {_KEEPS}"],
-    "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}]",
+    "serve": [f"{_ON} (serve|deliver) [{_SOUP}] [(at|to|on|through) {_WINDOW}] "
+              "[for {points:count} point]",
+              f"(hand|pass|give) {_SOUP} over [to {_WINDOW}]",
               f"{_ON} (bring|take|carry|hand|send|pass|run|rush) {_SOUP} [over|out] (to|through) "
               f"{_WINDOW}",
               f"put {_SOUP} (to|through|over) {_WINDOW}",
@@ -268,6 +280,7 @@ PHRASES = {
                  f"(put|set|lay|place|leave|drop|park|stow|rest|dump) {_HELD} (on|onto) {_TOP} "
                  f"{_SO_FREE}", f"get rid of {_HELD} (on|onto) {_TOP}",
                  f"(set|put|lay) {_HELD} aside",
+                 f"(put|set|lay|place) {_HELD} [down] (here [somewhere]|somewhere [(here|near)])",
                  f"(drop|let go of|get rid of|ditch|discard) {_HELD}", "drop"],
     "pick up": [f"{_ON} pick up {_DET} {{thing}} {_LIES}",
                 f"{_ON} {_GET} {_DET} {{thing}} {_LEFT} [(from|off|on|at) {_TOP}] {_LIES}",
@@ -291,6 +304,7 @@ PHRASES = {
              f"({_SO_OTHER}|while {{other}} {_DOES}|{_WATCH_OTHER})",
              f"do nothing [for] [(this|1|one|a)] [(1|one)] [(step|turn|moment|bit|while)] "
              f"{_WATCH_OTHER}",
+             "wait for [(more|another|next|new|some|my)] {thing} [from {other}]",
              f"(pass|skip) [(my|this)] (turn|step) [(and|to)] ({_WATCH_OTHER}|{_SO_OTHER})",
              "stay idle", "[(hold|keep|maintain)] [my] position",
              "(do not|don't|won't|i'm not|not) (move|budge) (at all|(this|1) (step|turn)|for now)",
