@@ -371,6 +371,7 @@ def row(name: str, spec: Any, seats: Any, steps: int, fork: bytes | None = None)
         "texts": texts_of(env, state),
     }
     if not env.exact:  # for machines that round otherwise
+        content["machine"] = machine()
         content["values"] = {
             part: array.ravel().tolist() for part, array in found.items() if array.dtype.kind == "f"
         }
