@@ -83,7 +83,7 @@ class LearnerConfig:
         if self.total_steps < self.num_envs * self.num_steps:
             raise ConfigError(
                 f"total_steps={self.total_steps} is less than one update, num_envs x num_steps = "
-                f"{self.num_envs * self.num_steps}"
+                f"{self.num_envs * self.num_steps}; give more, or fewer environments or steps"
             )
 
 
