@@ -606,7 +606,8 @@ class VolleyballSkills:
             if self.attack:
                 return f"down over the net; {meets}"
             return f"flat and fast; {meets}" + (f"; {risk}" if self.members == 1 else "")
-        return f"{'in an arc' if kind == BUMP else 'up for a team-mate'}; {meets}"
+        arc = "in an arc" if self.attack else "high arc"
+        return f"{arc if kind == BUMP else 'up for a team-mate'}; {meets}"
 
     def _roles(self, row: Array) -> tuple[Array, ...]:
         """The three roles i32[] of a team's drones, its touches, and whether the ball is served,
