@@ -177,8 +177,6 @@ def main() -> None:
     teams = [(1, False)] * (1 in options.players) + [(n, t) for n in several for t in (False, True)]
     for sees in ("all", "near") if "talk" in options.parts else ():
         for players, talks in teams:
-            if players == 1 and sees == "near":
-                continue  # nobody else is there to be seen
             team = f"{players}, {'talking' if talks else 'silent'}, sees {sees}"
             found["talk"][team] = played(
                 players,
