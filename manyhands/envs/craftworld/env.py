@@ -48,15 +48,13 @@ class CraftWorld(Setting, Env[CraftState]):
         rules: `"craftax_classic"`, `"crafter"`, or one of them with other numbers, as in
             `{"name": "crafter", "furnace_stone": 2}` (`rules.CraftRules`).
         players: how many; by default as many as the map marks, or 1.
-        size: rows and columns of generated worlds, 8 to 127 each, or one number for both; a map
-            has its own.
+        size: rows and columns of generated worlds, 8 to 127 each, or one number for both.
         map: a world as text, one letter a cell (`world.LETTERS`), instead of generated ones.
         start: what players begin with: `{"inventory": {"wood": 3}, "vitals": {"energy": 4},
             "clock": 150}`; or a list of these, one for each player (the clock, which is the time of
             the world's day and not a step of the episode, from the first).
         world: parameters of generated worlds: a dict of `world.WORLD_SCHEMA`, the path of a JSON
-            file with one, or a list of such, of which each episode draws one. Of a map that was
-            given they are `day_length` and, with `spawning`, creatures.
+            file with one, or a list of such, of which each episode draws one.
         spawning: whether creatures appear and vanish by themselves; by default (None) in generated
             worlds but not on a map that was given, where there is what was written.
         observation: `"symbolic"`, `"compact"` or `"pixels"`, see below.
@@ -73,7 +71,7 @@ class CraftWorld(Setting, Env[CraftState]):
         joint: None, `"bridge"`, `"gate"` or `"beacon"`: something near the start that takes
             `helpers` players to `do` in one and the same step. A gate opens the way to a diamond,
             a bridge one over a gap; a beacon lights. On maps the letters are there anyway.
-        helpers: how many that takes, in worlds and on maps with such.
+        helpers: how many that takes.
         goal: what the team is to reach, in words (`goals.parse_goal`); reaching it ends the
             episode. Of a list, each episode draws one.
         compass: whether players know their row and column.
@@ -83,8 +81,6 @@ class CraftWorld(Setting, Env[CraftState]):
             `player_0`, so that it has to tell the others, for whom these are zeros.
         max_steps: steps in an episode, which then is truncated.
         reward_weights: weights of the terms.
-
-    `friendly_fire`, `sees` and `told` are for two players or more.
 
     Terms: `achievements` (what a player unlocks for its first time in the episode: 1 for each in
     `craftax_classic`, at most 1 a step in `crafter`), `health` (its change; weight 0.1), `joint`

@@ -42,9 +42,6 @@ ROLES = ("none", "specialists")
 SEES = ("all", "near")
 TOLD = ("all", "first")
 NEAR = ("table", "furnace")
-SIZE, HELPERS = 64, 2
-# Options about other players, and their defaults.
-_OF_SEVERAL: dict[str, Any] = {"friendly_fire": False, "sees": "all", "told": "all"}
 MATE = 10  # numbers of a teammate in a row of `perceive`
 UNKNOWN = 3  # `alive` of a teammate that is out of view, where only those in view are known
 BODIES = ", ".join(f"{i} {name}" for i, name in enumerate(rl.CREATURES, 1))
@@ -82,7 +79,7 @@ class Setting:
         rules: str | Mapping[str, Any] | CraftRules = "craftax_classic",
         *,
         players: int | None = None,
-        size: int | Sequence[int] = SIZE,
+        size: int | Sequence[int] = 64,
         map: str | None = None,
         start: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         world: Any = None,
@@ -94,7 +91,7 @@ class Setting:
         friendly_fire: bool = False,
         roles: str = "none",
         joint: str | None = None,
-        helpers: int = HELPERS,
+        helpers: int = 2,
         goal: str | Sequence[str] | None = None,
         compass: bool = False,
         sees: str = "all",
@@ -123,19 +120,13 @@ class Setting:
             raise ConfigError(f"the map marks {marked} players, given players={n}")
         if joint is not None and helpers > n:
             raise ConfigError(f"helpers={helpers} are needed, but there are {n} players")
-        if n == 1:
-            self._refuse_company()
         if self.chart is None:
             self.height, self.width = wd.check_size(size)
-        elif size != SIZE:
-            raise ConfigError(f"size is for generated worlds: a map has its own; given {size!r}")
         else:
             self.height, self.width = self.chart.ground.shape
         self.worlds = wd.load_worlds(world)
         given = self.chart is None if spawning is None else spawning
         self.spawning = boolean("spawning", given)
-        if self.chart is not None:
-            wd.check_on_map(self.worlds, self.spawning)
         self.agents = tuple(f"player_{i}" for i in range(n))
         self.cameras = ("map", *self.agents)
         self.actions = self.craft.actions(n)
@@ -167,7 +158,7 @@ class Setting:
             "detail": detail if detail != "normal" else None,
             "joint": joint,
             # Of a map with joint tasks, whether or not `joint` names them.
-            "helpers": self.helpers if joint or self.helpers != HELPERS else None,
+            "helpers": self.helpers if joint or self.helpers != 2 else None,
             "sees": sees if sees != "all" else None,
             "told": told if told != "all" else None,
             "goal": self.goals[0] if len(self.goals) == 1 else list(self.goals) or None,
@@ -183,16 +174,6 @@ class Setting:
     def config(self) -> dict[str, Any]:
         """JSON-ready keyword arguments that make an equal world."""
         return dict(self._config)
-
-    def _refuse_company(self) -> None:
-        """Options about other players are none of a world for one."""
-        for name, usual in _OF_SEVERAL.items():
-            value = getattr(self, name)
-            if value != usual:
-                raise ConfigError(
-                    f"{name}={value!r} is about other players, and there is only one: leave it "
-                    "out, or give players=2 or more"
-                )
 
     def _read_goals(self, given: Any) -> None:
         texts = [given] if given and isinstance(given, str) else list(given or ())
@@ -211,17 +192,7 @@ class Setting:
             if alien:
                 names = ", ".join(rl.MATERIALS[code] for code in alien)
                 raise LayoutError(f"the map has {names}, which {self.craft.name!r} does not have")
-            if self.joint is not None and rl.JOINT[self.joint][0] not in used:
-                raise ConfigError(
-                    f"joint={self.joint!r} is for generated worlds: the map has no "
-                    f"{rl.MATERIALS[rl.JOINT[self.joint][0]]}; leave it out, or mark one"
-                )
             joint |= bool(used & set(rl.TOGETHER))
-        if self.helpers != HELPERS and not joint:
-            raise ConfigError(
-                f"helpers={self.helpers} is for joint tasks, and there are none: give joint=, or "
-                "a map with one"
-            )
         self.has_joint = joint
         self.codes = (*rl.CORE, *(rl.TOGETHER if joint else ()), *self.contents.materials)
 

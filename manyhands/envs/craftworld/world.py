@@ -186,13 +186,6 @@ WORLD_SCHEMA: dict[str, Any] = {
 }
 
 
-# What only the ground of generated worlds is made by.
-_GROUND = (
-    *("water", "mountains", "caves", "lava", "trees", "coal", "iron", "diamond"),
-    "always_diamond",
-)
-
-
 @dataclasses.dataclass(frozen=True)
 class WorldConfig:
     """The parameters of generated worlds; `WORLD_SCHEMA` says what each means."""
@@ -282,20 +275,6 @@ def load_worlds(given: Any) -> tuple[WorldConfig, ...]:
                 raise ConfigError(f"a list of worlds has no None in it, given {given!r}")
         return tuple(load_world(item) for item in given)
     return (load_world(given),)
-
-
-def check_on_map(worlds: Sequence[WorldConfig], spawning: bool) -> None:
-    """Raise ConfigError for parameters that a given map has no use for."""
-    creatures = () if spawning else ("cows", "zombies", "skeletons")
-    for world in worlds:
-        named = world.to_dict()
-        wrong = [name for name in named if name in (*_GROUND, *creatures)]
-        if wrong:
-            what = "spawning=True, or generated worlds" if creatures else "generated worlds"
-            raise ConfigError(
-                f"world: {', '.join(wrong)} would change nothing on the map that is given; they "
-                f"are for {what if set(wrong) & set(creatures) else 'generated worlds'}"
-            )
 
 
 def check_size(given: Any) -> tuple[int, int]:

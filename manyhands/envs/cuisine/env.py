@@ -29,7 +29,6 @@ from manyhands.envs.cuisine.state import (
     actions_of,
 )
 
-ALPHA = 2.0
 BETA = 2.5  # how many times as long as the interval an order can be served
 _GENERATED = ("num_levels", "level_seed", "difficulty")  # the options of generated levels
 SHARE = 0.3  # of a dish's `wait`, the interval at alpha = 1
@@ -91,7 +90,7 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self,
         level: int | str | Path | Mapping[str, Any] | Sequence[Any] = 3,
         chefs: int | None = None,
-        alpha: float | Sequence[float] = ALPHA,
+        alpha: float | Sequence[float] = 2.0,
         interval: int | None = None,
         lifetime: int | None = None,
         reachable: bool = True,
@@ -128,11 +127,6 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
                 f"{len(alphas)}"
             )
         self.alphas = tuple(number("alpha", each, 0.1, 20) for each in alphas)
-        if None not in (interval, lifetime) and alpha != ALPHA:
-            raise ConfigError(
-                f"alpha={alpha!r} is replaced by interval= and lifetime=: leave it out, or one of "
-                "these"
-            )
         self.reachable = boolean("reachable", reachable)
         self.max_orders = whole("max_orders", max_orders, 1, MOST_ORDERS)
         self.max_steps = whole("max_steps", max_steps, 1, MOST_STEPS)

@@ -137,8 +137,8 @@ class Home(HomeConfig, Env[HomeState]):
         slicing: whether things can be sliced with knives; goals may then ask for it.
         split: which pairs of an object and its place, and which sets of rooms, there are: `"seen"`,
             `"unseen"`, or `"all"` of them.
-        told: who knows the hidden parts of the goal: `"all"`; `"first"`, the first player of two
-            or more; or `"instructor"`, one more agent that has no body, and can only wait and talk.
+        told: who knows the hidden parts of the goal: `"all"`; `"first"`, the first player; or
+            `"instructor"`, one more agent that has no body, and can only wait and talk.
         hidden: which parts are hidden, a list of `"object"`, `"where"` and `"state"`; by default
             the object, unless all are told.
         containers: of `transport`: `"enough"`, two for five objects to be brought, in two rooms at
@@ -229,18 +229,6 @@ class Home(HomeConfig, Env[HomeState]):
         self.told = one_of("told", told, TOLD)
         self.hidden = self._hidden(hidden)
         self.containers = one_of("containers", containers, tuple(CONTAINERS))
-        if self.containers != "enough" and self.family != "transport":
-            raise ConfigError(f"containers is for transport, given with {task!r}: leave it out")
-        if self.told == "first" and self.players == 1:
-            raise ConfigError(
-                "told='first' hides the goal from the other players, and there are none: give "
-                "players=2 or more, or told='instructor'"
-            )
-        if follows and (self.told == "first" or hidden):
-            raise ConfigError(
-                f"told='first' and hidden are for tasks with a goal, which {task!r} is not: leave "
-                "them out"
-            )
         self.max_steps = whole("max_steps", given("max_steps", max_steps), 1, MOST_STEPS)
         self.discussion = whole("discussion", discussion, 0, self.max_steps - 1)
         self.observation = one_of("observation", observation, OBSERVATIONS)

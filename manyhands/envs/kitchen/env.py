@@ -67,8 +67,8 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             counters (`random_start.py`).
         relabel: None, or names of kinds of ingredients, e.g. `["onion", "tomato"]`, that each chef
             sees exchanged at random, anew in each episode and for each chef (`relabel.py`).
-        button_cost, button_steps: where there are recipe buttons, points that pressing one costs,
-            and steps that it shows the recipe, the one in which it is pressed included.
+        button_cost, button_steps: points that pressing a recipe button costs, and steps that it
+            shows the recipe, the one in which it is pressed included.
         view_radius: None, or r: chefs see the cells at most r columns and r rows away.
         max_steps: steps in an episode, which then is truncated; kitchens never terminate.
         orders, bonus_orders, order_bonus, values, times, onion_value, tomato_value, onion_time,
@@ -226,11 +226,6 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         self.levels = _load_levels(
             layout, starts, chefs, overrides, asked, generator, num_levels, level_seed
         )
-        if order_bonus is not None and not any(level.bonus_orders for level in self.levels):
-            raise ConfigError(
-                f"order_bonus={order_bonus!r} is for kitchens with bonus orders, given "
-                f"layout={layout!r}: give bonus_orders=, too, or leave it out"
-            )
         self.asked = _all_asked(self.levels)
         self.resample = boolean("resample", resample)
         self.penalty = boolean("penalty", penalty)
@@ -249,7 +244,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
                         f"time (asked=True), given layout={layout!r}"
                     )
         if self.asked:
-            self._check_asked(layout, overrides, reward_weights)
+            self._check_asked(overrides, reward_weights)
         if dynamics == "classic":
             self.levels = tuple(_cookable(level, orders) for level in self.levels)
         if relabel is not None:
@@ -334,19 +329,8 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
         its own starts; see `planning.first_delivery`. It searches: seconds, in a large kitchen."""
         return planning.first_delivery(self.levels[level], self.dynamics, **effort)
 
-    def _check_asked(self, layout: Any, overrides: Mapping[str, Any], reward_weights: Any) -> None:
+    def _check_asked(self, overrides: Mapping[str, Any], reward_weights: Any) -> None:
         """Refuse what kitchens in which one recipe is asked for do not have."""
-        for name in ("button_cost", "button_steps"):
-            pressed = any((level.terrain == lv.BUTTON).any() for level in self.levels)
-            if name in self._config and not pressed:
-                raise ConfigError(
-                    f"{name}={self._config[name]!r} is for kitchens with a recipe button (B), "
-                    f"given layout={layout!r}"
-                )
-        if self.resample and all(len(level.orders) == 1 for level in self.levels):
-            raise ConfigError(
-                f"resample=True is for kitchens with two orders or more, given layout={layout!r}"
-            )
         if self.observation in ("features", "featurized", "routes"):
             raise ConfigError(
                 f'observation="{self.observation}" knows onions and tomatoes only; where one '
@@ -438,17 +422,10 @@ def _load_levels(
 ) -> tuple[lv.Level, ...]:
     if layout == "generated":
         knobs = dict(generator or {})
-        if chefs is not None and knobs.setdefault("chefs", chefs) != chefs:
-            raise ConfigError(
-                f"chefs={chefs!r} and generator={generator!r} name different numbers of chefs: "
-                "leave one out"
-            )
+        if chefs is not None:
+            knobs["chefs"] = chefs
         check_options(GeneratorConfig, knobs, "generator=")
         config = GeneratorConfig(**knobs)
-        if starts == "jaxmarl":
-            raise ConfigError(
-                'starts="jaxmarl" is for layouts of that package, given layout="generated"'
-            )
         if asked:
             raise ConfigError(
                 'asked=True: layout="generated" has no recipe indicators; name or draw a layout'

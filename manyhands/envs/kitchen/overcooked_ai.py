@@ -82,8 +82,6 @@ def merged(told: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     for group in GROUPS:
         if not chosen.keys() & set(group):
             chosen |= {name: told[name] for name in group if name in told}
-    if given.get("order_bonus") is None and not chosen.get("bonus_orders"):
-        chosen.pop("order_bonus", None)  # which files may tell without any
     return chosen
 
 

@@ -75,16 +75,14 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         reward: whose reward a delivery is: `"individual"`, `"global"` (all robots') or
             `"two_stage"` (half of it when the shelf is put down again).
         sight: how many cells a player sees in each direction.
-        levels: a generated field: how many levels there are, one of which each episode has. Fields
-            with a map or rooms have one.
+        levels: a generated field: how many levels there are, one of which each episode has.
         level_seed: the seed of the first of them; the others follow.
         coordinates: a field for two: `"shared"`, or `"turned"`: the second player sees the map
             turned by half, and calls the ways so.
         max_steps: steps after which an episode is truncated.
         observation: `"vector"` (the published numbers; of a field codes of all cells), `"grid"`
             (planes around the player), or `"whole"` (a warehouse: everything).
-        egocentric: a field whose players face a way: whether `"grid"` is turned so that the player
-            faces the first row.
+        egocentric: a field: whether `"grid"` is turned so that the player faces the first row.
         reward_weights: weights of the terms: `load` (1) and `failed_load` (minus the scenario's
             `penalty`); `delivery` (1; 0.5 in two stages) and `return` (0; 0.5 in two stages); of
             a field its `rewards`.
@@ -181,10 +179,6 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         for name in changes:
             if name not in scenarios.KINDS[self.kind]:
                 raise ConfigError(f"there is no {name} in {self.kind}, given {changes[name]!r}")
-        if sight is not None and observation == "whole":
-            raise ConfigError(
-                f'observation="whole" shows everything: leave out sight, given {sight!r}'
-            )
         if self.kind == "foraging":
             if "size" in changes and sight is None and found["sight"] >= max(found["size"]):
                 changes["sight"] = None  # it saw all of the field
@@ -259,11 +253,6 @@ class Mission(MissionConfig, warehouse_state.WarehouseConfig, FieldConfig, Env[A
         one_of("observation", self.observation, field_views.OBSERVATIONS)
         self.scenario = scenario
         self.plan = plan = fields.plan(scenario)
-        if self.egocentric and "heading" not in plan.features:
-            raise ConfigError(
-                f"egocentric: players of {scenario['name']!r} face no way that a view could be "
-                "turned to; leave it out"
-            )
         self.size = plan.size
         single = len(plan.cells) == 1 and not plan.masks
         self.deterministic_reset = single and bool((plan.starts.sum(-1) == 1).all())

@@ -31,7 +31,7 @@ import numpy as np
 from manyhands.core.axes import expand, flat
 from manyhands.core.choices import LIMIT, Choice
 from manyhands.core.config import boolean, check_weights, one_of, plain, whole
-from manyhands.core.env import DETAILS, Action, Array, ConfigError, Env, Outcome, names_of
+from manyhands.core.env import DETAILS, Action, Array, Env, Outcome
 from manyhands.core.layout import Layout
 from manyhands.core.probes import Question
 from manyhands.core.spelling import Spelling
@@ -52,16 +52,6 @@ from manyhands.envs.negotiation.state import (
 )
 
 SCORES = ("gain", "win")
-MAX_LENGTH = 200
-
-
-def _refuse_talk(max_length: int, phrases: Any, discussion: Any) -> None:
-    """Options of talk are none of a negotiation without talk."""
-    given = {"max_length": max_length != MAX_LENGTH, "phrases": phrases is not None}
-    given["discussion"] = discussion != 0
-    wrong = [name for name, so in given.items() if so]
-    if wrong:
-        raise ConfigError(f"{names_of(wrong)}: only for talk=True, given talk=False; leave it out")
 
 
 class Voices(Channel):
@@ -82,8 +72,8 @@ class Negotiation(Env[NegotiationState]):
             most, -1 for the others, 0 if the best are equal. To win is zero-sum, even where a deal
             is good for both: a trade that gives both something, but you less, loses.
         talk: whether there is talk: phrases and claims as moves, and free text beside any move.
-        max_length: with talk, characters of a free message that others hear.
-        phrases: with talk, the phrasebook, instead of the scenario's.
+        max_length: characters of a free message that others hear.
+        phrases: the phrasebook, instead of the scenario's.
         memory: how many of the last moves players see; by default 12, or four times the players.
         reward_weights: weights of the terms, instead of what `score` says.
         detail: how much `describe` tells: `"brief"`, what changes decisions, with the last moves
@@ -128,7 +118,7 @@ class Negotiation(Env[NegotiationState]):
         *,
         score: str = "gain",
         talk: bool = True,
-        max_length: int = MAX_LENGTH,
+        max_length: int = 200,
         phrases: Any = None,
         memory: int | None = None,
         reward_weights: Mapping[str, float] | None = None,
@@ -138,12 +128,11 @@ class Negotiation(Env[NegotiationState]):
         data = build(scenario, options)
         n = data.players
         one_of("score", score, SCORES)
-        if not boolean("talk", talk):
-            _refuse_talk(max_length, phrases, options.get("discussion", 0))
+        boolean("talk", talk)
         self.detail = one_of("detail", detail, DETAILS)
         memory = whole("memory", max(12, 4 * n) if memory is None else memory, n, 1000)
         given = {
-            "max_length": None if max_length == MAX_LENGTH else max_length,
+            "max_length": None if max_length == 200 else max_length,
             "phrases": None if phrases is None else list(phrases),
             "memory": memory,
             "reward_weights": dict(reward_weights) if reward_weights else None,

@@ -159,10 +159,6 @@ def trade(
     if goods is not None:
         if holdings is None or values is None:
             raise ConfigError("goods= needs holdings= and values= as well")
-        if preset != "textarena":
-            raise ConfigError(
-                f"preset={preset!r} is replaced by goods=, holdings= and values=: leave it out"
-            )
         given["goods"] = _names(goods)
     count = len(given["goods"])
     owned = _spans("holdings", given["holdings"] if holdings is None else holdings, 2, count)
@@ -265,14 +261,12 @@ def ultimatum(
         outside: what having no deal is worth: a number, or (lowest, highest) of what is drawn for
             each player, which only that player knows.
         discussion: how often each player may speak before each proposal.
-        discount: a deal in round r (from 1) is worth `discount ** (r - 1)` of its coins; for two
-            rounds or more.
+        discount: a deal in round r (from 1) is worth `discount ** (r - 1)` of its coins.
         max_steps: a limit on the steps of all rounds together.
     """
     amount = whole("amount", amount, 1, 249)
     rounds = whole("rounds", rounds, 1, 100)
     discussion = whole("discussion", discussion, 0, 10)
-    _check_discount(discount, rounds)
     span, claims = _outside(outside, 2, amount)
     return Pool(
         name="ultimatum",
@@ -332,7 +326,6 @@ def divide(
     shares = np.diff([(-1, *cut, parts + players - 1) for cut in cuts], axis=1) - 1
     rounds = whole("rounds", players if rounds is None else rounds, 1, 100)
     discussion = whole("discussion", discussion, 0, 10)
-    _check_discount(discount, rounds)
     span, claims = _outside(outside, players, amount)
     return Shares(
         name="divide",
@@ -517,14 +510,6 @@ def _share(name: str, value: Any, default: float) -> float:
     if default and not share:
         raise ConfigError(f"{name} is a number above 0, up to 1, given {value!r}")
     return share
-
-
-def _check_discount(discount: Any, rounds: int) -> None:
-    if rounds == 1 and discount != 1:
-        raise ConfigError(
-            f"discount={discount!r} is for rounds=2 or more: a deal in the first round is worth "
-            "all of it"
-        )
 
 
 def _players(value: Any) -> int:

@@ -54,7 +54,6 @@ BALLS = ("volleybots", "real")
 RULES = ("manyhands", "volleybots")
 SERVES = ("random", "near", "far")
 SKILLS = ("plain", "attack")
-_OF_BALL = {"ball": "volleybots", "rules": "manyhands"}  # options that need one, and the defaults
 _MATCHES = tuple(name for name, plan in TASKS.items() if plan.teams == 2)
 
 
@@ -85,8 +84,7 @@ class Volleyball(Env[VolleyballState]):
             `"plain"`: the skills of earlier versions, whose spikes are flat hits that leave
             upwards. The table of skills is the same. By default `"attack"` where there are
             skills: drills, other actions and the Crazyflie have none.
-        ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air. The drill `back_and_forth`
-            has none, and takes no options about it.
+        ball: `"volleybots"`: 5 g, no air; `"real"`: 0.27 kg, with air.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them; not for one drone alone.
         rules: `"manyhands"`: touches are physical contacts at 200 Hz; a crash, or two team-mates
@@ -193,8 +191,6 @@ class Volleyball(Env[VolleyballState]):
                 f"downwash is the wind of other drones, and there are none in {task!r}: leave it "
                 "out"
             )
-        if task == "back_and_forth":
-            self._refuse_ball({} if randomise is None else randomise)
         self.reward_weights = check_weights(reward_weights, plan.weights)
         self._given_weights = plain(reward_weights or {})
         self.terms = tuple(plan.weights)
@@ -228,17 +224,6 @@ class Volleyball(Env[VolleyballState]):
                 "spiker" if spikes and actions == "rotors" and airframe == "iris" else ""
             )
         self.default_policy = self.scripted_policy if skilled else "random"
-
-    def _refuse_ball(self, ranges: Mapping[str, Sequence[float]]) -> None:
-        """Options of the ball are none of a drill without one."""
-        given = {"ball": self.ball, "rules": self.rulebook}
-        wrong = [f"{name}={value!r}" for name, value in given.items() if value != _OF_BALL[name]]
-        wrong += [f"{name!r} in randomise" for name in randomise.OF_BALL if name in ranges]
-        if wrong:
-            raise ConfigError(
-                f"{names_of(wrong)}: only for tasks with a ball, which {self.task!r} is not; leave "
-                "it out"
-            )
 
     def _setup(self, ranges: Mapping[str, Sequence[float]]) -> Setup:
         loaded = model.load_model(self.plan.model, self.ball, self.airframe)

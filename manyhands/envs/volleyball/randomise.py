@@ -37,7 +37,6 @@ MOST = (
     | dict.fromkeys(NOISES, 10)
     | {"gusts": 20, "push": 100, "push_rate": 1 / STEP, "dropout": 1}
 )
-OF_BALL = ("ball_mass", "dropout", "restitution")  # what only tasks with a ball have
 # Parts of a step's key, besides the sensors' noise.
 _GUSTS, _PUSHES, _LOSSES = range(1, 4)
 

@@ -303,3 +303,8 @@ def test_success_knows_achievements_of_a_preset():
     unlocked[0, 0, -1] = True
     scores = tasks.Scores(unlocked, np.zeros((2, 1)), np.ones(2), np.zeros(2, bool), names)
     assert scores.success["wear_a_crown"] == 50 and len(scores.success) == len(names)
+
+
+def test_helpers_of_a_map_with_a_joint_task_are_in_its_spec():
+    env = CraftWorld(map="WWWWWWW\nW.....W\nW.0.1OW\nW.....W\nWWWWWWW", helpers=1)
+    assert env.helpers == 1 and type(env)(**env.config()).helpers == 1

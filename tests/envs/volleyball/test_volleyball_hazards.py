@@ -223,3 +223,9 @@ def test_both_engines_agree(ball):
             alone, _ = one(alone_drawn, alone, order[..., 1])
             jax.tree.map(close, bodies, other)
             jax.tree.map(same, other, alone)
+
+
+def test_the_wind_of_other_drones_needs_some():
+    assert Volleyball("bump_and_pass", downwash=True).downwash
+    with pytest.raises(ConfigError, match="downwash is the wind of other drones"):
+        Volleyball("hit", downwash=True)

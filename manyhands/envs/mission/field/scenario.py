@@ -393,11 +393,6 @@ def _agree(full: Mapping[str, Any]) -> None:
         raise ConfigError(f"a field has one of map, generator and rooms, given {sources or 'none'}")
     if bool(full["size"]) != bool(full["generator"]):
         raise ConfigError("size goes with generator: a map says its own")
-    for name in ("levels", "level_seed"):
-        if not full["generator"] and full[name] != DEFAULTS[name]:
-            raise ConfigError(
-                f"{name} goes with generator: a map, or rooms, are one level; given {full[name]}"
-            )
     if full["lines"] and full["sight"] is None:
         raise ConfigError("lines of sight need a sight")
     if full["lines"] and full["sight"] > 12:
