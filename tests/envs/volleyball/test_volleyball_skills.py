@@ -101,16 +101,20 @@ def test_a_team_shares_the_roles_out():
     assert len(TEAM.options) == 72 == len(set(TEAM.options))
     for i, option_name in enumerate(TEAM.options):
         assert TEAM.parse_option(option_name) == i
-    # The pass that an option names tells the attacker how deep to aim.
+    # The pass that an option names tells the attacker how deep to aim; an attack that cannot be a
+    # spike that goes down is a bump, deep to the same side.
+    plain = Volleyball("3v3", skills="plain").skill_set()
     ready = rows(TEAMS, ball=(3, 0, 4), served=True, touched=("near_0", "near_1"), last="near_1")[2]
     obs = TEAM.parse_observation(jnp.asarray(ready))
-    for words, spike in {
-        "receiver: pass high; setter: set; attacker: spike left": "spike to (-3.3, -1.5)",
-        "receiver: pass high; setter: set; attacker: spike right": "spike to (-3.3, 1.5)",
-        "receiver: pass quickly; setter: set; attacker: spike left": "spike to (-1.2, -2.55)",
-        "receiver: pass quickly; setter: set; attacker: spike right": "spike to (-1.2, 2.55)",
-    }.items():
-        assert TEAM.names[int(TEAM.assign(obs, jnp.int32(TEAM.parse_option(words))))] == spike
+    for words, spike, bump in (
+        ("high; setter: set; attacker: spike left", "(-3.3, -1.5)", "(-3.3, -1.5)"),
+        ("high; setter: set; attacker: spike right", "(-3.3, 1.5)", "(-3.3, 1.5)"),
+        ("quickly; setter: set; attacker: spike left", "(-1.2, -2.55)", "(-3.3, -1.5)"),
+        ("quickly; setter: set; attacker: spike right", "(-1.2, 2.55)", "(-3.3, 1.5)"),
+    ):
+        option = jnp.int32(TEAM.parse_option(f"receiver: pass {words}"))
+        assert plain.names[int(plain.assign(obs, option))] == f"spike to {spike}"
+        assert TEAM.names[int(TEAM.assign(obs, option))] == f"bump to {bump}"
     with pytest.raises(IllegalAction, match="the setter can go, set or hover; not 'spike left'"):
         TEAM.parse_option("setter: spike left")
 

@@ -256,7 +256,7 @@ def test_motions_that_lead_to_a_fault_say_so():
 
 
 def test_skills_say_what_the_rules_make_of_a_touch():
-    duel, teams = Volleyball("1v1"), Volleyball("3v3")
+    duel, teams = (Volleyball(task, skills="plain") for task in ("1v1", "3v3"))
     flying = dict(ball=(1, 0, 4), served=True)
     theirs, mine = (duel.place(turn=turn, **flying) for turn in ("far", "near"))
 
@@ -276,6 +276,11 @@ def test_skills_say_what_the_rules_make_of_a_touch():
     past = duel.place(turn="near", ball=(2.8, 1.4, 0.4), ball_velocity=(0, 0, -3))
     late = effects(duel, past, 0)["receive"]
     assert "can no longer be met" in late or "too late" in late
+    # Where nobody may block, it is not offered, and a bump that comes too late is no choice.
+    attack = Volleyball("1v1")
+    assert "block" not in effects(attack, attack.place(turn="near", **flying), 0)
+    late = effects(attack, past, 0)
+    assert "receive" in late and not any(name.startswith("bump") for name in late)
 
 
 def test_rules_of_skills_hold_only_what_can_be_answered_there():
