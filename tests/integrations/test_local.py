@@ -135,6 +135,35 @@ def test_a_cache_changes_nothing(kind, tokenizer):
     )
 
 
+def test_the_former_name_of_the_cache(tokenizer):
+    """Before transformers 5.24 `cache` was `past_key_values`; a model without either has none."""
+    net = make_net("llama", len(tokenizer))
+
+    class Former(type(net)):
+        def forward(
+            self, input_ids, attention_mask=None, position_ids=None, past_key_values=None,
+            use_cache=None, logits_to_keep=0,
+        ):  # fmt: skip
+            given = {} if past_key_values is None else {"cache": past_key_values}
+            return super().forward(
+                input_ids, attention_mask=attention_mask, position_ids=position_ids,
+                use_cache=use_cache, logits_to_keep=logits_to_keep, **given,
+            )  # fmt: skip
+
+    class Without(type(net)):
+        def forward(self, input_ids, attention_mask=None, use_cache=None):
+            return super().forward(input_ids, attention_mask=attention_mask, use_cache=use_cache)
+
+    prompts = [7, 8, 9], [[10, 11], [12]], [[[7, 9]], [[8]]], 4
+    plain = TransformersModel(net, tokenizer, "tiny", cache=False).score(*prompts)
+    for kind, cached in ((Former, True), (Without, False)):
+        other = kind(net.config)
+        other.load_state_dict(net.state_dict())
+        model = TransformersModel(other, tokenizer, "tiny")
+        assert model.cached == cached
+        np.testing.assert_allclose(flat(model.score(*prompts)), flat(plain), atol=2e-4)
+
+
 def test_memory_is_bounded(tokenizer):
     model = TransformersModel(make_net("llama", len(tokenizer)), tokenizer, "tiny")
     for k in range(PREFIXES + 5):

@@ -99,7 +99,9 @@ class TransformersModel:
         self.context: int | None = getattr(config, "max_position_embeddings", None)
         self.device = next(net.parameters()).device
         self._takes = set(inspect.signature(net.forward).parameters)
-        self.cached = cache and _keeps_keys(net.config)
+        # The argument that takes keys and values was renamed in transformers 5.24.
+        self._keeps = next((n for n in ("cache", "past_key_values") if n in self._takes), "")
+        self.cached = cache and bool(self._keeps) and _keeps_keys(net.config)
         self.computed = 0
         self._prefixes: OrderedDict[tuple[int, ...], _Layers] = OrderedDict()
         self.chats = bool(tokenizer.chat_template)
@@ -258,11 +260,12 @@ class TransformersModel:
         given = {
             "attention_mask": mask,
             "position_ids": positions,
-            "past_key_values": cache,
             "logits_to_keep": last or None,
         }
         known = {name: value for name, value in given.items() if value is not None}
         takes = {name: value for name, value in known.items() if name in self._takes}
+        if cache is not None:
+            takes[self._keeps] = cache
         out = self.net(input_ids=inputs, use_cache=cache is not None, **takes)
         if last and "logits_to_keep" not in self._takes:
             out.logits = out.logits[:, -last:]
