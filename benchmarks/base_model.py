@@ -24,21 +24,21 @@ from common import RESULTS, machine, save
 
 import manyhands
 
-# The environment, and the most steps of an episode.
-GAMES: dict[str, tuple[dict[str, Any], int]] = {
-    "kuhn_poker": ({"id": "kuhn_poker"}, 10),
-    "leduc_holdem": ({"id": "leduc_holdem"}, 20),
-    "tic_tac_toe": ({"id": "tic_tac_toe"}, 10),
-    "connect_four": ({"id": "connect_four"}, 24),
-    "buy_sell": ({"id": "negotiation", "scenario": "buy_sell"}, 10),
-    "deal_or_no_deal": ({"id": "negotiation", "scenario": "deal_or_no_deal"}, 10),
-    "kitchen, skills": ({"id": "kitchen", "skills": True}, 8),
-    "cuisine": ({"id": "cuisine"}, 8),
-    "craftworld, skills": ({"id": "craftworld", "skills": True}, 8),
-    "home": ({"id": "home"}, 8),
-    "foraging": ({"id": "mission", "scenario": "foraging-8x8-2p-2f-coop"}, 8),
-    "volleyball, events": ({"id": "volleyball", "events": True}, 8),
-    "drones": ({"id": "drones"}, 6),
+# The environment, the most steps of an episode, and how many are played.
+GAMES: dict[str, tuple[dict[str, Any], int, int]] = {
+    "kuhn_poker": ({"id": "kuhn_poker"}, 10, 16),
+    "leduc_holdem": ({"id": "leduc_holdem"}, 20, 12),
+    "tic_tac_toe": ({"id": "tic_tac_toe"}, 10, 8),
+    "connect_four": ({"id": "connect_four"}, 24, 4),
+    "buy_sell": ({"id": "negotiation", "scenario": "buy_sell"}, 10, 8),
+    "deal_or_no_deal": ({"id": "negotiation", "scenario": "deal_or_no_deal"}, 10, 8),
+    "kitchen, skills": ({"id": "kitchen", "skills": True}, 8, 4),
+    "cuisine": ({"id": "cuisine"}, 8, 4),
+    "craftworld, skills": ({"id": "craftworld", "skills": True}, 8, 4),
+    "home": ({"id": "home"}, 8, 4),
+    "foraging": ({"id": "mission", "scenario": "foraging-8x8-2p-2f-coop"}, 8, 4),
+    "volleyball, events": ({"id": "volleyball", "events": True}, 8, 4),
+    "drones": ({"id": "drones"}, 6, 4),
 }
 WAYS: dict[str, dict[str, Any]] = {
     "score": {"mode": "score"},
@@ -96,7 +96,6 @@ def main() -> None:
     parser.add_argument("--note", default="", help="what the model is, for the results")
     parser.add_argument("--games", nargs="+", choices=list(GAMES), default=list(GAMES))
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
-    parser.add_argument("--episodes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS / "base-model.json")
     options = parser.parse_args()
@@ -104,22 +103,21 @@ def main() -> None:
     kept = json.loads(options.out.read_text()) if options.out.exists() else {}
     games: dict[str, Any] = kept.get("games", {})
     for name in options.games:
-        given, steps = GAMES[name]
+        given, steps, episodes = GAMES[name]
         env = world(given)
-        row = games.setdefault(name, {"environment": given, "steps": steps})
+        row = games.setdefault(name, {"environment": given, "steps": steps, "episodes": episodes})
         ways = [way for way in options.ways if way not in row]
         if "random" not in row:
-            row["random"] = played(env, "random", steps, options.episodes, options.seed)
+            row["random"] = played(env, "random", steps, episodes, options.seed)
         for way in ways:
             seat = manyhands.seat("local", env, model=options.model, **WAYS[way])
-            row[way] = played(env, seat, steps, options.episodes, options.seed)
+            row[way] = played(env, seat, steps, episodes, options.seed)
             print(name, way, row[way], flush=True)
             save(
                 options.out,
                 command=shlex.join(["python", "benchmarks/base_model.py", *sys.argv[1:]]),
                 model=options.note or options.model,
                 machine=machine(),
-                episodes=options.episodes,
                 seed=options.seed,
                 games=games,
             )

@@ -41,7 +41,6 @@ from manyhands.envs.volleyball.physics import (
     Bodies,
     Params,
     Touched,
-    gyration,
 )
 from manyhands.envs.volleyball.vectors import axes_of
 
@@ -119,6 +118,7 @@ class Engine:
         self._limits = np.repeat(limits, [part.size for part in parts])
         self._moved = np.empty(nq + nv + na)
         self._sensors = np.concatenate(list(self._sensor.values()))
+        self._gyroscopes: dict[int, Gyroscopes] = {}
         self._gyroscope = Gyroscope(self._turning, self.model.opt.timestep)
         self._gyroscope.told(np.asarray(self._params.inertia))
         self._meetings = np.array([(i, j) for j in range(d) for i in range(j)], int).reshape(-1, 2)
@@ -288,6 +288,7 @@ class Engine:
         if self._new(size, drawn):
             self._tell({name: batch.expand(name) for name in _FIELDS}, drawn)
             batch.set_const()
+            self._gyroscopes.pop(size, None)
         qpos, qvel, act = batch.bind("qpos"), batch.bind("qvel"), batch.bind("act")
         self._write(qpos, qvel, act, bodies)
         batch.bind("qacc_warmstart")[:] = 0
@@ -297,12 +298,17 @@ class Engine:
             lags = np.moveaxis(self._lags(bodies.thrust, control, drawn), -1, 0)
             batch.expand("actuator_dynprm")[:, self._motor, 0] = lags
         outside = self._felt(drawn)
-        gyroscopic = self.integrator == "gyroscopic"
-        each = outside or gyroscopic  # something to apply at each physics step
+        gyroscopes = None
+        if self.integrator == "gyroscopic":
+            if size not in self._gyroscopes:
+                step, inertia = self.model.opt.timestep, drawn["inertia"]
+                self._gyroscopes[size] = Gyroscopes(self._turning, step, inertia)
+            gyroscopes, applied = self._gyroscopes[size], batch.bind("qfrc_applied")
+        each = outside or gyroscopes is not None  # something to apply at each physics step
         sensed = np.zeros((size, self.model.nsensordata))
         for _ in range(substeps if each else 1):
-            if gyroscopic:
-                batch.bind("qfrc_applied")[:, self._turning] = self._gyroscopic(qvel, drawn)
+            if gyroscopes is not None:
+                gyroscopes.missing(qvel, applied)
             if outside:
                 force = self._outside(self._read(qpos, qvel, act), drawn)
                 batch.bind("xfrc_applied")[:, self._body, :3] = np.moveaxis(force, -1, 0)
@@ -351,13 +357,6 @@ class Engine:
         damping = put("damping", 1) * self._params.impedance
         fields["pair_solref"][..., 1] = -damping[..., self._pair_kind]
 
-    def _gyroscopic(self, qvel: np.ndarray, drawn: dict[str, np.ndarray]) -> np.ndarray:
-        """f[B, D, 3]: `Gyroscope.missing` of a batch, whose axis comes first here."""
-        w = np.moveaxis(qvel[..., self._turning], -1, 0)  # [3, B, D]
-        inertia = drawn["inertia"]  # f[D, 3], or f[D, 3, B]
-        i = inertia.T if inertia.ndim == 2 else np.moveaxis(inertia, 1, 0).swapaxes(1, 2)
-        return np.stack(_missing(i, w, self.model.opt.timestep), -1)
-
     @staticmethod
     def _felt(drawn: dict[str, np.ndarray]) -> bool:
         """Whether forces act that are not in the model."""
@@ -399,20 +398,58 @@ class Engine:
         return np.concatenate([force, ball[None]])
 
 
-def _missing(inertia: Any, w: Any, step: float) -> tuple[Any, Any, Any]:
-    """What MuJoCo's gyroscopic torque on a body, w x (I w), lacks to its mean over the step, N m
-    about the body's axes."""
-    (i, j, k), (x, y, z) = inertia, w
-    first, second, third = gyration(inertia, w, step)
-    return (
-        i * first + (k - j) * y * z,
-        j * second + (i - k) * z * x,
-        k * third + (j - i) * x * y,
-    )
+def _half_gains(inertia: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """f[3, ...] each, of moments of inertia f[3, ...], kg m²: what the products of two rates are
+    multiplied by for the gains of half a step, and what turns these into torques, N m."""
+    i, j, k = inertia
+    changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k])
+    return step / 2 * changes, inertia / (3 * step)
+
+
+class Gyroscopes:
+    """What MuJoCo's gyroscopic torque on a drone, w x (I w), lacks to its mean over the step
+    (`physics.gyration`), N m about the body's axes: for a batch of games."""
+
+    def __init__(self, turning: np.ndarray, step: float, inertia: np.ndarray):
+        """`turning`: int[D, 3], where a drone's rates are in `qvel`; `step`: s; `inertia`: f[D, 3],
+        or f[D, 3, B], kg m²."""
+        inertia = inertia[:, :, None] if inertia.ndim == 2 else inertia
+        self._places = turning.T
+        self._factors, self._scales = _half_gains(inertia.swapaxes(0, 1), step)
+
+    def missing(self, qvel: np.ndarray, applied: np.ndarray) -> None:
+        """Write what is missing at the rates in `qvel`, f[B, ...], into `applied`."""
+        rates = qvel.T[self._places]  # [3, D, B]
+        ring = np.empty((5, *rates.shape[1:]))  # x, y, z and again x, y
+
+        def gains(at: np.ndarray | None = None) -> np.ndarray:
+            """Half a step's, at the rates and what is added to them."""
+            if at is None:
+                ring[:3] = rates
+            else:
+                np.add(rates, at, out=ring[:3])
+            ring[3:] = ring[:2]
+            products = ring[1:4] * ring[2:]
+            products *= self._factors
+            return products
+
+        first = gains()
+        second = gains(first)
+        third = gains(second)
+        second += third
+        third += third  # the fourth stage is a whole step ahead
+        total = gains(third)
+        # (k1 + 2 k2 + 2 k3 + k4) / 6, less k1, which MuJoCo's step has
+        second += second
+        total += second
+        first *= 5
+        total -= first
+        total *= self._scales
+        applied.T[self._places] = total
 
 
 class Gyroscope:
-    """`_missing` for the drones of a single game, in Python's own floats: of a few drones one call
+    """The same for the drones of a single game, in Python's own floats: of a few drones one call
     of NumPy costs as much as a Runge-Kutta step of two of them."""
 
     def __init__(self, turning: np.ndarray, step: float):
@@ -422,10 +459,8 @@ class Gyroscope:
 
     def told(self, inertia: np.ndarray) -> None:
         """Take these moments of inertia, f[D, 3], kg m²."""
-        i, j, k = inertia.T
-        changes = np.stack([(j - k) / i, (k - i) / j, (i - j) / k], 1)
-        factors, scales = self._step / 2 * changes, inertia / (3 * self._step)
-        rows = zip(self._turning, factors.tolist(), scales.tolist(), strict=True)
+        factors, scales = (part.T.tolist() for part in _half_gains(inertia.T, self._step))
+        rows = zip(self._turning, factors, scales, strict=True)
         self._drones = [(*at, *factor, *scale) for at, factor, scale in rows]
 
     def missing(self, qvel: np.ndarray, applied: np.ndarray) -> None:
