@@ -111,6 +111,19 @@ def test_what_it_reads_and_answers():
         assert env.skills.names[env.parse(reply.action, state, 0)] == action[len("ACTION: ") :]
 
 
+@pytest.mark.parametrize(("task", "per", "names"), [
+    ("1v1", "agent", ("rally", "duel")),
+    ("3v3", "team", ("team",)),
+])  # fmt: skip
+def test_from_event_to_event_they_choose_what_is_possible(task, per, names):
+    """With `skills="attack"` not every bump is."""
+    env = make("events", env=make("volleyball", task=task), per=per)
+    for seats in ([*names, *names] * 3)[: env.num_agents], "random":
+        line_up = seats if seats != "random" else [names[0], *["random"] * (env.num_agents - 1)]
+        result = play(env, line_up, episodes=8, seed=1, progress=False)
+        assert sum(result.refused(0)) == 0
+
+
 @pytest.mark.slow
 def test_who_hovers_by_velocities_stays():
     env = Volleyball("back_and_forth", actions="velocity")

@@ -71,7 +71,7 @@ class Scripted:
         obs = skills.parse_observation(view.perception)
         skill = self.choose(skills, obs)
         if isinstance(env, (Events, Skills)):
-            return skill, memory
+            return skills.instead(skill, view.legal), memory
         return skills.follow(obs, skills.order(skill)), memory
 
     def choose(self, skills: VolleyballSkills, obs: Observation) -> Array:

@@ -334,6 +334,18 @@ class VolleyballSkills:
         apart = jnp.sum((goals - place) ** 2, axis=1)
         return jnp.int32(rows[0]) + jnp.argmin(apart, axis=0).astype(jnp.int32)
 
+    def instead(self, skill: Array, legal: Array) -> Array:
+        """i32[...]: the skill where it is in `legal`, bool[S, ...]; else the legal one of its kind
+        whose place is nearest to its own, or to wait, where there is none."""
+        kinds, goals = expand(self.kinds, skill.ndim), expand(self.goals, skill.ndim)
+        chosen = jnp.arange(len(self.names)).reshape(-1, *(1,) * skill.ndim) == skill
+        goal = jnp.sum(jnp.where(chosen[:, None], goals, 0), axis=0)
+        fits = legal & (kinds == jnp.sum(jnp.where(chosen, kinds, 0), axis=0))
+        apart = jnp.where(fits, jnp.sum((goals - goal) ** 2, axis=1), jnp.inf)
+        near = jnp.argmin(apart, axis=0).astype(jnp.int32)
+        near = jnp.where(jnp.any(fits, axis=0), near, self.wait)
+        return jnp.where(jnp.any(chosen & legal, axis=0), skill, near)
+
     # ---- a team as one -------------------------------------------------------------------------
 
     def roles(self, obs: Observation) -> tuple[Array, Array, Array, Array]:
