@@ -740,6 +740,13 @@ def stepper(env: Env) -> Stepper:
     return Stepper(env)
 
 
+def forget() -> None:
+    """Let go of all compiled programs, which take up to 200 MB for an environment and its players;
+    what is used again is compiled again."""
+    stepper.cache_clear()
+    jax.clear_caches()
+
+
 def no_actions(env: Env) -> np.ndarray:
     """Zeros in the shape and dtype of all agents' actions, [N, *action_space.shape]."""
     dtype = jax.dtypes.canonicalize_dtype(env.action_space.dtype)

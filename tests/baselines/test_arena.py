@@ -27,6 +27,7 @@ import pytest
 import manyhands
 from manyhands.baselines.arena import exact, read_season, run_season
 from manyhands.baselines.arena import page as arena_page
+from manyhands.baselines.arena import run as arena_run
 from manyhands.baselines.arena.cluster import play_remotely
 from manyhands.baselines.arena.matrices import Entry, Matrix
 from manyhands.baselines.arena.page import embedded, page, tag, visible
@@ -46,6 +47,7 @@ from manyhands.baselines.evaluation.league import elo
 from manyhands.baselines.game_theory.policies import exploitability, from_counts, one_hand, tree_of
 from manyhands.cli import main
 from manyhands.core.env import ConfigError, SeatError
+from manyhands.core.pack import forget
 from manyhands.core.record import read
 
 TINY = """
@@ -424,6 +426,23 @@ def test_processes_say_what_they_play(tmp_path, capfd):
     played = run_season(read_season(text), tmp_path / "store", workers=2, say=said.append)
     assert played.done == len(said) == 8 and all("5 episodes" in line for line in said)
     assert capfd.readouterr().out == ""
+
+
+def test_compiled_programs_of_many_games_are_let_go(tmp_path, monkeypatch):
+    games = "[games.tic_tac_toe]\nepisodes = 1\n[games.kuhn_poker]\nepisodes = 1\n"
+    text = (
+        f'[players]\nrandom = "random"\nnear = "random"\n{games}[games.connect_four]\nepisodes = 1'
+    )
+    kept = []
+    for most in (1, 2, 3):
+        forgotten = []
+        monkeypatch.setattr(arena_run, "COMPILED", most)
+        monkeypatch.setattr(arena_run, "forget", lambda found=forgotten: found.append(forget()))
+        folder = tmp_path / str(most)
+        played = run_season(read_season(text), folder)
+        assert (played.failed, len(forgotten)) == (0, {1: 2, 2: 1, 3: 0}[most])
+        kept.append(rows_of(folder, "decisions"))
+    assert kept[0] == kept[1] == kept[2]
 
 
 def test_swiss_rounds_follow_each_other(tmp_path):
@@ -1016,9 +1035,18 @@ def test_cells_share_the_room_for_replays(tiny, monkeypatch):
     shown, shorter = cells()
     assert set(shorter) == set(whole) and "18 of 24 are left out, and 6 end early" in shown
     assert all(0 < len(one["steps"]) < one["length"] for (one,) in shorter.values())
+    made = []
+
+    def counted(record, *rest):
+        for one in replays(record, *rest):
+            made.append(record)
+            yield one
+
     monkeypatch.setattr(arena_page, "LARGEST", 6)
+    monkeypatch.setattr(arena_page, "replays", counted)
     shown, none = cells()
     assert not none and "24 of 24 are left out" in shown
+    assert len(made) == len(set(made)) == 3  # no second replay of a match is made: none fits
 
 
 def test_attributes_and_texts_are_escaped():

@@ -11,6 +11,7 @@ no other script, no request, no form.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import itertools
@@ -18,7 +19,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -183,40 +184,40 @@ def _section(number: int, title: str, children: Sequence[E]) -> E:
 def _data(report: Report, count: int) -> tuple[list[Any], _Links, list[str]]:
     """The replays of all cells, where they are in the list, and sentences about what is left
     out."""
-    cells: list[tuple[str, tuple[str, str], list[Any]]] = []
-    words = []
+    cells: list[_Cell] = []
+    unread: dict[str, list[str]] = {}
     for name, game in report.games.items() if count else ():
         lineups = _lineups(report, name)
-        cache: dict[int, list[Any]] = {}
-        unread: list[str] = []
-        for key, cell in game.cells.items():
+        made: dict[int, _Replays] = {}
+        for key, played in game.cells.items():
             chosen: dict[tuple[str, ...], int] = {}
-            for id in cell.matches:  # one match of every line-up
+            for id in played.matches:  # one match of every line-up
                 chosen.setdefault(lineups[id][0], id)
             for seats, id in chosen.items():
-                if id not in cache:
-                    wanted = min(count, lineups[id][1])
-                    cache[id] = _replays(report.folder, id, seats, wanted, unread)
-            of_lineups = [cache[id] for id in chosen.values()]
+                if id not in made:
+                    wanted, said = min(count, lineups[id][1]), unread.setdefault(name, [])
+                    made[id] = _Replays(report.folder, id, seats, wanted, said)
             # The first of each line-up, then the second ones: what comes last is left out first.
-            ranks = itertools.zip_longest(*of_lineups)
-            found = [one for rank in ranks for one in rank if one is not None]
-            if found:
-                cells.append((name, key, found))
-        if unread:
-            words.append(left_out(name, "report.html", unread))
-    share = _share([sum(map(_size, found)) for *_, found in cells], LARGEST)
+            ranks = itertools.product(range(count), (made[id] for id in chosen.values()))
+            queue = [(match, rank) for rank, match in ranks if rank < match.count]
+            cells.append(_Cell(name, key, queue))
+    while any(cell.queue for cell in cells):
+        share = _share([cell.size for cell in cells], LARGEST)
+        for cell in cells:
+            cell.go_on(share)
+    words = [left_out(name, "report.html", said) for name, said in unread.items() if said]
+    share = _share([cell.size for cell in cells], LARGEST)
     data: list[Any] = []
     links: _Links = {}
     missing = shortened = 0
-    for name, key, found in cells:
-        kept, cut = _fitting(found, share)
-        missing, shortened = missing + len(found) - len(kept), shortened + cut
+    for cell in cells:
+        kept, cut = _fitting(cell.found, share)
+        missing, shortened = missing + len(cell.found) - len(kept) + cell.skipped, shortened + cut
         if kept:
-            links.setdefault(name, {})[key] = len(data)
-            row, column = key
-            data.append({"game": name, "row": row, "column": column, "replays": kept})
-    total = sum(len(found) for *_, found in cells)
+            links.setdefault(cell.game, {})[cell.key] = len(data)
+            row, column = cell.key
+            data.append({"game": cell.game, "row": row, "column": column, "replays": kept})
+    total = sum(len(cell.found) + cell.skipped for cell in cells)
     if missing or shortened:
         words.append(
             f"The page holds {LARGEST >> 20} MiB of replays, a share for each cell: {missing} of "
@@ -225,20 +226,58 @@ def _data(report: Report, count: int) -> tuple[list[Any], _Links, list[str]]:
     return data, links, words
 
 
-def _replays(
-    folder: Path, id: int, seats: Sequence[str], count: int, unread: list[str]
-) -> list[Any]:
-    """The first episodes of a match, as far as its record can be read; if not, `unread` gets
-    why."""
-    found: list[Any] = []
-    try:
-        for one in replays(folder / "records" / record_name(id), seats, count):
-            found.append(_shown(one))
-        if len(found) < count:
-            raise RecordError(f"it holds {len(found)} finished episodes, not {count}")
-    except RecordError as error:
-        unread.append(f"{record_name(id)}: {error}")
-    return found
+class _Replays:
+    """The first `count` episodes of a match, each made when it is asked for, as far as its record
+    can be read; if not, `unread` gets why."""
+
+    def __init__(self, folder: Path, id: int, seats: Sequence[str], count: int, unread: list[str]):
+        self._record, self._seats, self.count = folder / "records" / record_name(id), seats, count
+        self._unread, self._found = unread, list[Any]()
+        self._rest = self._made()
+
+    def get(self, rank: int) -> Any:
+        """The replay of this rank, or None."""
+        while len(self._found) <= rank < self.count:
+            one = next(self._rest, None)
+            if one is None:
+                return None
+            self._found.append(one)
+        return self._found[rank] if rank < self.count else None
+
+    def _made(self) -> Iterator[Any]:
+        made = 0
+        try:
+            for one in replays(self._record, self._seats, self.count):
+                made += 1
+                yield _shown(one)
+            if made < self.count:
+                raise RecordError(f"it holds {made} finished episodes, not {self.count}")
+        except RecordError as error:
+            self._unread.append(f"{self._record.name}: {error}")
+
+
+@dataclasses.dataclass
+class _Cell:
+    """A cell of a game's matrix: the replays that it may get, as matches and ranks in them, those
+    that it has, how many characters these are, and how many were not made."""
+
+    game: str
+    key: tuple[str, str]
+    queue: list[tuple[_Replays, int]]
+    found: list[Any] = dataclasses.field(default_factory=list)
+    size: int = 0
+    skipped: int = 0
+
+    def go_on(self, share: float) -> None:
+        """Take the next replay, if there is room."""
+        if self.size > share:
+            self.skipped, self.queue = self.skipped + len(self.queue), []
+        elif self.queue:
+            match, rank = self.queue.pop(0)
+            one = match.get(rank)
+            if one is not None:
+                self.found.append(one)
+                self.size += _size(one)
 
 
 def _size(replay: Any) -> int:

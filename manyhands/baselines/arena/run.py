@@ -17,6 +17,7 @@ from manyhands.baselines.arena.schedule import Match, blocks, matches, swiss_pai
 from manyhands.baselines.arena.season import GamePlan, Season
 from manyhands.baselines.arena.store import LEASE, Heartbeat, Store, new_owner
 from manyhands.core.env import Env, ManyhandsError, RecordError, is_device_policy
+from manyhands.core.pack import forget
 from manyhands.core.play import play
 from manyhands.core.probes import Probes
 from manyhands.core.record import Episode, read
@@ -26,6 +27,7 @@ from manyhands.core.writer import RecordBusy
 
 POLL = 0.25  # seconds between looks at the store, where others play what is left
 CONCURRENCY = 16  # episodes at once
+COMPILED = 8  # games whose compiled programs a process keeps, before it begins anew
 Say = Callable[[str], None]
 Spent = Mapping[str, Collection[str]]  # by game, the players who play no further match of it
 
@@ -291,11 +293,16 @@ def work(
         ManyhandsError: the store cannot be used. A match that fails is marked, and others go on.
     """
     seats, owner = Seats(season), new_owner()
+    compiled: set[str] = set()
     with Store(folder, lease=lease) as store:
         while True:
             match = next_match(season, store, owner, games, seats.spent)
             if match is None:
                 return
+            if match.game not in compiled and len(compiled) == COMPILED:
+                forget()
+                compiled.clear()
+            compiled.add(match.game)
             began = time.monotonic()
             try:
                 with Heartbeat(store, match.id, owner):
