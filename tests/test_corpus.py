@@ -197,8 +197,9 @@ def framed(path: Path, every: bool = False) -> list[str]:
     return wrong
 
 
-def test_a_slip_of_the_pen_is_asked_after_and_never_played():
-    """Letters that are left out or swapped may be understood, but never as something else."""
+def test_a_slip_of_the_pen_is_mended_and_changes_no_action():
+    """Letters that are left out or swapped may be understood, but never as something else, and
+    what is refused stays so with such a slip."""
     for path in FILES:
         env, state, agent = situation(path, next(iter(corpus(path)[0])))
         for choice in env.choices(state, agent)[:CHOICES]:
@@ -213,9 +214,13 @@ def test_a_slip_of_the_pen_is_asked_after_and_never_played():
                     ):
                         said = choice.text.replace(word, slip)
                         assert read(env, state, agent, said) in (None, right), (path.stem, said)
+                    trap = REFUSED[k * len(word) % len(REFUSED)].format(said)
+                    found = read(env, state, agent, trap)
+                    assert found is None or choice.text.startswith("accept"), (path.stem, trap)
     env, state, agent = situation(CORPUS / "kitchen.jsonl", "start")
+    assert read(env, state, agent, "nroth") == read(env, state, agent, "north")
     with pytest.raises(IllegalAction, match='perhaps "north" was meant'):
-        env.parse("nroth", state, agent)
+        env.parse("don't go nroth", state, agent)
     with pytest.raises(IllegalAction, match=r"names no action[.]"):
         env.parse("fork", state, agent)
 

@@ -12,6 +12,7 @@ One reader serves all worlds, for people, scripts and language models alike (`de
    `Grammar` (`core/grammar.py`), which leaves no word out. A reason, an alternative that is ruled
    out or a name may stand beside it, where they take nothing back (`core/asides.py`), and so may a
    remark that is no sentence (`core/bare.py`).
+4. What names nothing so is read once more without its slips of the pen (`core/slips.py`).
 
 Nothing is guessed: an answer is the action that it means, or an `IllegalAction` says what is wrong
 with it. All of it takes time linear in the length of the answer.
@@ -20,6 +21,8 @@ with it. All of it takes time linear in the length of the answer.
 from __future__ import annotations
 
 import ast
+import contextlib
+import contextvars
 import dataclasses
 import difflib
 import itertools
@@ -28,6 +31,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
+from manyhands.core import slips
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
 from manyhands.core.calls import calls_in
@@ -36,6 +40,7 @@ from manyhands.core.corrections import corrected
 from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, framed, orders_nothing
+from manyhands.core.grammar import listening
 from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.signs import MOVING, RIGHT
@@ -110,6 +115,51 @@ def decide(
         raise refuse(f"an answer is text, not {type(text).__name__}")
     if len(text) > limit:
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
+    inner = _NESTED.set(True) if not _NESTED.get() else None
+    try:
+        action, unread = _first(text, mean, refuse, me, calm, remarks)
+        if unread is None:
+            return action
+        if unread.ways:
+            unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
+        again = _mended(text, unread, mean, me) if inner is not None else text
+        if again != text:
+            action, still = _first(again, mean, refuse, me, calm, remarks)
+            if still is None:
+                return action
+    finally:
+        if inner is not None:
+            _NESTED.reset(inner)
+    why = misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
+    shown = unread.text
+    if isinstance(written, str) and normalise(shown) not in normalise(written):
+        shown = written
+    raise refuse(f"{quoted(shown)} names no {what}" + (f": {why}" if why else ""))
+
+
+# Whether an answer is being read: a reader may ask another one of its parts, and only the whole
+# answer is mended.
+_NESTED: contextvars.ContextVar[bool] = contextvars.ContextVar("nested", default=False)
+
+
+def _mended(text: str, unread: Answer, mean: Callable[[Answer], Any], me: str) -> str:
+    """An answer without slips of the pen in the words of the grammars that were asked of it."""
+    if not slips.possible(unread.text):
+        return text
+    with listening() as asked, contextlib.suppress(IllegalAction):
+        mean(unread)
+    return slips.mended(text, unread.text, asked, me)
+
+
+def _first(
+    text: str,
+    mean: Callable[[Answer], Any],
+    refuse: Callable[[str], IllegalAction],
+    me: str,
+    calm: Callable[[str], bool],
+    remarks: Remarks,
+) -> tuple[Any, Answer | None]:
+    """The action of the first kind of decisive parts that has one, else the part that is unread."""
     unread, shut = None, None
     # Without any mark, an answer is one sentence.
     told, groups = text, iter([[_answer(text, SENTENCE)]])
@@ -138,7 +188,7 @@ def decide(
         if len(meanings) > 1 or doubtful:
             raise refuse(f"the answer has {len(group)} decisive parts ({kind}) that differ")
         if meanings:
-            return meanings[0]
+            return meanings[0], None
         unread = unread_here or unread
         if kind not in (BRACKET, PARAGRAPH):
             break
@@ -146,13 +196,7 @@ def decide(
         raise shut
     if unread is None:
         raise refuse("the answer is empty")
-    if unread.ways:
-        unread = _answer(unread.ways[-1][0], JSON)  # with all that it says
-    why = misspelt(unread.plain, refuse("").reason) or doubt(unread.plain)
-    shown = unread.text
-    if isinstance(written, str) and normalise(shown) not in normalise(written):
-        shown = written
-    raise refuse(f"{quoted(shown)} names no {what}" + (f": {why}" if why else ""))
+    return None, unread
 
 
 def _differs(text: str, action: Any, mean: Callable[[Answer], Any]) -> bool:

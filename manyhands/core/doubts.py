@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from manyhands.core.signs import NAME
+from manyhands.core.slips import one_slip
 from manyhands.core.words import tokens
 
 _FORM = frozenset(str.split("action actions answer answers exactly number square column something"))
@@ -16,28 +17,16 @@ _MOST_SPELT = 40  # words of an answer that are looked at for a slip
 
 def misspelt(plain: str, offered: str) -> str:
     """What may be meant by a word that is one slip of the pen from just one word of five letters or
-    more of what a refusal offers; empty if there is none. It is only asked, and never played:
-    "cheat" is one letter from "wheat"."""
+    more of what a refusal offers; empty if there is none. What `core/slips.py` leaves as it is, as
+    it cannot be sure, is only asked: "cheat" is one letter from "wheat"."""
     known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
     for word in tokens(plain)[:_MOST_SPELT]:
         # A plural is no slip.
         if len(word) > 3 and word.isalpha() and known.isdisjoint({word, word.removesuffix("s")}):
-            near = [other for other in known if _one_slip(word, other)]
+            near = [other for other in known if one_slip(word, other)]
             if len(near) == 1:
                 return f'perhaps "{near[0]}" was meant'
     return ""
-
-
-def _one_slip(word: str, other: str) -> bool:
-    """Whether words differ by one letter (more, less or another), or by two that are swapped."""
-    if abs(len(word) - len(other)) > 1:
-        return False
-    start = next((k for k, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
-    if start is None:
-        return len(word) != len(other)
-    left, right = word[start:], other[start:]
-    swapped = left[1::-1] + left[2:] == right
-    return swapped or left[1:] in (right, right[1:]) or left == right[1:]
 
 
 _DENIAL = frozenset(

@@ -17,6 +17,9 @@ Time is linear in the length of the sentence: all phrases are followed at once, 
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import functools
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -35,6 +38,23 @@ class Reading(NamedTuple):
 
     meaning: Any
     values: dict[str, Any]
+
+
+# The grammars that are asked, where somebody listens.
+_ASKED: contextvars.ContextVar[dict[Grammar, None] | None] = contextvars.ContextVar(
+    "asked", default=None
+)
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[Mapping[Grammar, None]]:
+    """The grammars that are asked to read something within a `with` block, in order."""
+    asked: dict[Grammar, None] = {}
+    token = _ASKED.set(asked)
+    try:
+        yield asked
+    finally:
+        _ASKED.reset(token)
 
 
 Slot = Callable[[list[str], int], Iterable[tuple[Hashable, int]]]
@@ -66,6 +86,9 @@ class Grammar:
         keep: words that are no courtesy here, since they mean something.
         short: phrases that name no more than a thing ("bread"); only a few words of courtesy may
             stand around them.
+
+    Attributes:
+        courtesies: the words that may stand around a phrase.
     """
 
     def __init__(
@@ -78,6 +101,8 @@ class Grammar:
         short: Mapping[Any, Iterable[str]] | Iterable[tuple[Any, Iterable[str]]] = (),
     ):
         self._cache: dict[str, list[Reading]] = {}
+        self._heard: set[str] = set()
+        self.courtesies: set[str] = set()
         self._skipped = SKIPPED - frozenset(keep) if courtesy else frozenset()
         self._slots = {name: _slot(words) for name, words in (slots or {}).items()}
         kept = frozenset(keep)
@@ -89,10 +114,10 @@ class Grammar:
             if courtesy:
                 for node, lines in ((start, head), (end, tail)):
                     for line in lines:
-                        self._add(line, node, kept).free.append(node)
+                        self._add(line, node, self.courtesies, kept).free.append(node)
             for meaning, patterns in given.items() if isinstance(given, Mapping) else given:
                 for pattern in patterns:
-                    last = self._add(pattern, body)
+                    last = self._add(pattern, body, self._heard)
                     last.meanings.append(meaning)
                     last.free.append(end)
             self._starts.append(start)
@@ -103,6 +128,9 @@ class Grammar:
     ) -> list[Reading]:
         """Everything that a sentence means as a whole, without repetitions; empty if nothing.
         `slots` stand in for slots of the same names in this sentence."""
+        asked = _ASKED.get()
+        if asked is not None:
+            asked[self] = None
         cached = self._cache.get(sentence) if slots is None else None
         if cached is not None:
             return list(cached)
@@ -112,6 +140,17 @@ class Grammar:
                 self._cache.clear()
             self._cache[sentence] = found
         return list(found)
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """The words of all phrases and of the names that slots take."""
+        found, trees = set(self._heard), [*self._slots.values()]
+        while trees:
+            tree = trees.pop()
+            if isinstance(tree, dict):
+                found |= {word for word in tree if word is not None}
+                trees += [branch for word, branch in tree.items() if word is not None]
+        return frozenset(found)
 
     def _read_all(
         self, sentence: str, slots: Mapping[str, Mapping[str, Any] | Slot] | None
@@ -175,10 +214,14 @@ class Grammar:
         found = {reading.meaning for reading in self.read(sentence)}
         return found.pop() if len(found) == 1 else None
 
-    def _add(self, pattern: str, start: _Node, keep: frozenset[str] = frozenset()) -> _Node:
-        """The node at the end of a pattern that begins at `start`."""
+    def _add(
+        self, pattern: str, start: _Node, heard: set[str], keep: frozenset[str] = frozenset()
+    ) -> _Node:
+        """The node at the end of a pattern that begins at `start`; its words are added to
+        `heard`."""
         pieces = _PIECE.findall(pattern)
         end, rest = self._sequence(pieces, 0, start, pattern, keep)
+        heard.update(word for piece in pieces if piece[0] != "{" for word in tokens(piece))
         if rest != len(pieces):
             raise ValueError(f"{pattern!r}: a bracket or bar too much at {pieces[rest]!r}")
         return end
