@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from manyhands.core.objects import Wordings, objects_in, order_of
+from manyhands.core.objects import KEYS, Wordings, objects_in, order_of
 
 _LONGEST = 2_000  # characters of a text with a call
 _WORD = r"[A-Za-z][\w.-]{0,40}"
@@ -41,6 +41,20 @@ _ELEMENT = re.compile(
     r"(?P<given>[^<>{}]{1,100})</(?P=name)>\s*",
     re.I,
 )
+# An answer that is one element with attributes, <move direction="north"/>.
+_ATTRIBUTED = re.compile(
+    rf"\s*<(?P<name>{_WORD})(?P<given>(?:\s+{_WORD}\s*=\s*(?:\"[^\"<>]{{1,80}}\"|'[^'<>]{{1,80}}'))+)"
+    r"\s*(?:/?>|>\s*</(?P=name)>)\s*",
+    re.I,
+)
+_ATTRIBUTE = re.compile(rf"({_WORD})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+# One that holds elements, <action><type>move</type><direction>north</direction></action>.
+_HOLDS = re.compile(
+    rf"\s*<(?P<name>{_WORD})>(?P<given>(?:\s*<(?P<key>{_WORD})>[^<>]{{1,100}}</(?P=key)>)+)\s*"
+    r"</(?P=name)>\s*",
+    re.I,
+)
+_IS_ACTION = frozenset(("action", "answer", "choice", "decision", "command", "act", "final"))
 _PAIR = re.compile(
     rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
 )
@@ -63,11 +77,23 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
     element = _ELEMENT.fullmatch(text)
     if element:
         found.append((element["name"], {"object": element["given"].strip()}, text))
+    attributed = _ATTRIBUTED.fullmatch(text)
+    if attributed:
+        pairs = _ATTRIBUTE.findall(attributed["given"])
+        parts = {key.lower(): (one or other).strip() for key, one, other in pairs}
+        found.append((attributed["name"], parts if len(parts) == len(pairs) else None, text))
+    holds = None if opened else _HOLDS.fullmatch(text)
+    if holds:
+        found.append((holds["name"], _in_tags(holds["given"]), text))
     for call in _LINES.finditer(text):
         found.append((call["name"], _in_line(call["given"]), call[0]))
     orders = []
     for name, given, own in found:
-        order = None if given is None else order_of({"name": name, "arguments": given})
+        held = name.lower() in _IS_ACTION
+        if (attributed or holds) and given and not held and not given.keys().isdisjoint(KEYS):
+            return []  # <avoid action="north"/>
+        value = {"action": given} if held else {"name": name, "arguments": given}
+        order = None if given is None else order_of(value)
         if not order or not order[0]:
             return []
         orders.append((order[0], own))

@@ -16,13 +16,16 @@ from manyhands.core.words import tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 
-_KEYS = (
+KEYS = (
     *("action", "move", "answer", "action_name", "selected_action", "chosen_action", "next_action"),
     *("final_action", "final_answer", "best_action", "my_action", "chosen_move", "next_move"),
     *("decision", "final_decision", "my_move", "final_move", "best_move"),
     *("skill", "next_skill", "chosen_skill", "selected_skill"),
 )
-_ARGUMENTS = ("arguments", "parameters", "input", "args", "params", "tool_input")
+_ARGUMENTS = (
+    *("arguments", "parameters", "input", "args", "params", "tool_input"),
+    *("action_args", "action_arguments", "action_input", "action_params", "action_parameters"),
+)
 _NESTED = (*_ARGUMENTS, "function", "tool_calls", "tool_call", "response", "output", "result")
 _TOOLS = ("name", "tool", "tool_name", "function")
 _TRIES = 32  # objects that are looked for
@@ -35,8 +38,8 @@ _TOLD = frozenset(_list("action answer move decision final text output_text"))  
 # "move north". Any other key may turn what it names round ("avoid"), so that it stays.
 _VERBS = frozenset(
     _list(
-        "action move type name skill verb kind command option choice answer response reply output "
-        "actions moves"
+        "action move type name skill verb kind command cmd option choice answer response reply "
+        "output actions moves"
     )
 )
 _PLAIN = frozenset(
@@ -151,7 +154,7 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     keys = {str(key).lower(): item for key, item in value.items()}
     say = keys.get("say", keys.get("message"))
     say = say if isinstance(say, str) and say.strip() else None
-    for key in _KEYS:
+    for key in KEYS:
         if key in keys:
             inner = order_of(keys[key], depth - 1) if isinstance(keys[key], dict) else None
             if inner and inner[0]:
