@@ -284,6 +284,7 @@ _PHRASES: dict[str, list[str]] = {
         f"approach {_GOAL} [together] [in formation]",
         f"{_GO} (onward|onwards|forward|forwards|ahead) {_WITH} "
         f"(to|toward|towards) {_GOAL} {_WITH}",
+        f"{_GO} on {_TOGETHER}",
     ],
     "close ranks": [
         f"(close|tighten|close up) rank [again] {_WITH} {_THEN_GO}",
@@ -377,7 +378,7 @@ _PHRASES: dict[str, list[str]] = {
         f"pedal to the metal [.] {_STRAIGHT} {_PREY}",
     ],
     "cut off": [
-        f"{_FIRST} (cut off|head off|intercept|lead|anticipate|block) [{_PREY}] "
+        f"{_FIRST} (cut off|cutoff|head off|intercept|lead|anticipate|block) [{_PREY}] "
         f"({_ITS_WAY}|[{_AHEAD}]) {_BEFORE}",
         f"{_FIRST} (cut|head) {_PREY} off [(there|{_AHEAD}|{_ITS_WAY})] {_BEFORE}",
         f"{_FIRST} (meet|await|catch|wait for) {_PREY} {_AHEAD}",
@@ -462,7 +463,8 @@ _PHRASES: dict[str, list[str]] = {
     ],
     "way": [
         f"{_FASTER} [{_GO}] {_SOME} [(to|toward|towards|due)] {{way}} {_LEAD}",
-        f"({_GO}) {_SOME} [(to|toward|towards|due)] {{way}} {_SOME} {_LEAD}",
+        f"({_GO}) {_SOME} [(to|toward|towards|due|(in|to) [the] direction of)] {{way}} {_SOME} "
+        f"[direction] {_LEAD}",
         f"({_GO}) {_SOME} [(to|toward|towards|to the|due)] {{way}} {_PACE} ({_SINCE} {_TO_SHUT}"
         f"|(along|by|close to|near|past|around) {_PART})",
         f"[at] full (speed|throttle|power|tilt) [(to|toward|towards|due)] {{way}} {_SINCE}",
@@ -513,6 +515,16 @@ _PHRASES: dict[str, list[str]] = {
         "(get|go|move|fly) out of [their] (sight|view)",
         "break [their] line of sight",
     ],
+    # The last move, as the text tells it.
+    "same": [
+        "[(do|fly|play|repeat|use|choose)] same [(move|thing|one|1|action|command|order)] "
+        "[again] (as|like) (before|last time|(in|on) last (step|turn)|in [the] step before)",
+        "[(do|fly|play|use|choose)] same [(move|thing|action|command|order)] again",
+        "(keep|keep on|carry on|continue|go on|stick|stay) (with|to) my "
+        "(last|previous|current|same) (move|action|command|order)",
+        "(repeat|keep) my (last|previous) (move|action|command|order)",
+        "(same|just|exactly) as (before|last time|in [the] last (step|turn))",
+    ],
     "hover": ["hover [(here|in place|steady|level)]", "keep [my] (height|altitude)"],
     "climb": ["(climb|rise|ascend) [up]", "gain (height|altitude)", f"{_GO} up"],
     "sink": ["(sink|descend|drop) [down]", "lose (height|altitude)", f"{_GO} down"],
@@ -549,6 +561,7 @@ _SHORT = {
     "side": [
         f"{_GAP} [(to|on|at)] {{side}} {_FLANK} of {{mate}} {_SEEN} {_TO_CLOSE}",
         f"{_GAP} [(to|on|at)] {{mate}} s {{side}} {_FLANK} {_SEEN}",
+        "(to|on|at) {mate} {side} (side|hand side|flank|wing)",
     ],
     "chase": [
         f"[(right|straight)] after {_PREY} {_PACE}",
@@ -580,7 +593,7 @@ _SHORT = {
         "[[straight] (to|into)] [my] slot [(number|#)] {n} [at goal]",
         "[[straight] (to|into)] {ordinal} slot [at goal]",
     ],
-    "own slot": ["[straight] (to|into) my [own] slot [at goal]"],
+    "own slot": ["[[straight] (to|into)] my [own] slot [at goal]"],
 }
 _SLOTS: dict[str, Any] = {
     "way": {
@@ -612,6 +625,7 @@ _OF_TASK = {
         "toward",
         "up",
         "down",
+        "same",
     ),
     "pursuit": (
         "hold",
@@ -625,6 +639,7 @@ _OF_TASK = {
         "down",
         "flee",
         "hide",
+        "same",
     ),
 }
 
@@ -692,6 +707,10 @@ def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
         plain = _IDIOM.sub("", _without_places(drones, state, plain))
         for reading in grammar.read(plain):
             name = _move(reading, agent)
+            if name == "same":
+                name = _last(drones, state, agent)
+                if not name:
+                    raise refuse("you have made no move yet")
             if reading.meaning == "toward" and not _leads(drones, state, agent, reading.values):
                 raise refuse(f"what you name is not {name} of you")
             if "from" in reading.values and not _is_own_side(drones, agent, reading.values["from"]):
@@ -722,6 +741,12 @@ def _rest(drones: Drones, state: DronesState, agent: int, answer: Answer) -> lis
         return None
     low, high = bounds(drones)
     return [*np.clip(np.asarray(state.bodies.position)[agent], low, high).tolist(), 0.0]
+
+
+def _last(drones: Drones, state: DronesState, agent: int) -> str:
+    """The last move of a drone, as its text tells it; empty before there is one."""
+    played = int(state.recent[agent]) if drones.actions == "moves" else 0
+    return moves.move_names(drones)[played - 1] if played else ""
 
 
 def _leads(drones: Drones, state: DronesState, agent: int, values: dict[str, Any]) -> bool:

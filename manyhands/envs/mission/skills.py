@@ -60,7 +60,10 @@ class ForagingSkills(Table):
             for k in others
         }
         names |= {
-            f"follow other {k}": [f"(follow|go to|join) [the] other [player] {k}"] for k in others
+            f"follow other {k}": [
+                f"(follow|go to|join|stick with|stay with) [the] other [player] {k}"
+            ]
+            for k in others
         }
         waits = [f"(wait|stay) [here] for [the] other [player] {k}" for k in others]
         if mission.players == 2:
@@ -69,7 +72,7 @@ class ForagingSkills(Table):
                                            f"help {mate} [load]"]  # fmt: skip
             names["follow other 1"] += [f"(follow|go to|join) {mate}"]
             waits += [f"(wait|stay) [here] for {mate}"]
-        names["load alone"] = ["load [food] (alone|by myself|on my own)"]
+        names["load alone"] = ["(load|take|collect|eat) [(food|it)] (alone|by myself|on my own)"]
         # Of two players each means the other one by any name.
         slots = {"player": dict.fromkeys(("0", "1", "a", "b"))}
         super().__init__(names, ACTIONS, slots, {"wait": waits})
@@ -127,7 +130,7 @@ class ForagingSkills(Table):
         for i, name in enumerate(self._mission.agents):
             if i != me:
                 other = f"other {1 + i - (i > me)}"
-                names |= {name: other, name.replace("_", " "): other}
+                names |= {name: other, name.replace("_", " "): other, chr(ord("a") + i): other}
         return _PLAYER.sub(lambda found: f"{found[1]} {names.get(found[2], found[2])}", text)
 
     def parse(
@@ -147,6 +150,8 @@ class ForagingSkills(Table):
             if (row, column, level)
             == (values.get("row", row), values.get("column", column), values.get("level", level))
         }
+        if "beside" in values:
+            fits = {k: far for k, far in fits.items() if far == 1}
         if "nearest" in values:
             fits = {k: far for k, far in fits.items() if far == min(fits.values())}
         if len(fits) != 1:
@@ -231,21 +236,29 @@ class ForagingSkills(Table):
         )
 
 
-_PLAYER = re.compile(r"\b(with|follow|join|help|to|for) (player[_ ]\d+)\b")
+_PLAYER = re.compile(r"\b(with|follow|join|help|to|for) (player[_ ]\d+|[a-h](?=\W*$))\b")
 _WHICH = (
-    "[(the|that|a|any)] [{nearest}] [level {level:n}] food [(of|at|with) level {level:n}] "
-    "[(at|on|in)] [row {row:n} [and|.] column {column:n}|{row:n} {column:n}]"
+    "[(the|that|a|any)] [{nearest}] ([level {level:n}] food [(of|at|with) level {level:n}]"
+    "|level {level:n} [1]|1 (of|at|with) level {level:n}) "
+    "[[right] {beside} [me]"
+    "|[(at|on|in)] (row {row:n} [and|.] column {column:n}|{row:n} {column:n})]"
 )
 # Food by its level and place, where the list has numbers.
 _FOOD = Grammar(
     {
-        "load": [f"(load|collect|gather|take|eat|get|grab|fetch|harvest|pick|pick up) {_WHICH}"],
+        "load": [
+            f"[go [and]] (load|collect|gather|take|eat|get|grab|fetch|harvest|pick|pick up) "
+            f"({_WHICH}|[the] 1 [right] {{beside}} me)"
+        ],
         "go to": [
             "(go|walk|move|head|come) [(over|straight)] (to|towards|toward|beside|next to|for) "
             + _WHICH
         ],
     },
-    {"nearest": dict.fromkeys(("nearest", "closest"), True)},
+    {
+        "nearest": dict.fromkeys(("nearest", "closest"), True),
+        "beside": dict.fromkeys(("beside", "next to"), True),
+    },
 )
 
 

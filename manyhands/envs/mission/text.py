@@ -568,6 +568,10 @@ GRAMMAR = Grammar(
         "go": [
             f"[straight|due] {_AIM} {{way}} [by] [(one|1|a) {_CELL}] {_TO}",
             f"to {_PLACE}",
+            "(cell|square|tile|spot) [(at|in|on)] (row {row:n} [and|.] column {column:n}"
+            "|{pair_row:n} {pair_column:n})",
+            f"({{way:near}} me|to [my] {{way}} [side]) [.] {_PLACE}",
+            "(to|into) (row {row:n}|column {column:n})",
             "{way} (ho|bound|first)",
             "{way} {same:arrow}",
             NEXT_CELL,

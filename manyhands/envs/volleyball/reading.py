@@ -256,7 +256,7 @@ _SKILLS = {
             "(hold|keep|maintain) [(my|this|current)] (position|place|altitude|height|spot)"
             f" {_WATCH} [and {_LET_GO}]",
             "(remain|stay|keep) in [a] hover", "keep hover", "[a] [steady] hover",
-            "stay as i am", "no op",
+            "stay as i am", "no op", "hover [for] (1|a) (second|sec|moment)",
             f"{_STILL} [(and|.|while)] ({_SHUN}|{_TO_THEM})",
             f"({_SHUN}|{_TO_THEM}|{_LET_GO}) [(and|.)] [i] [just] {_STILL}",
             f"({_STILL}|wait) {_NOT_MINE}",
@@ -321,7 +321,8 @@ _SKILLS = {
                   "(be|put up|form|make|build|act as) wall at net",
                   f"(man|close|seal|shut) net [{_STOP[1:-1]}]",
                   "(get|be) [(ready|in position|into position|in place)] to block [at net]",
-                  f"{_UP_AT_NET} {_STOP[1:-1]}",
+                  f"{_UP_AT_NET} {_STOP[1:-1]}", "[(go|fly|move)] [up] to net and block",
+                  f"(wait|stand|stay) (at|by) net for {_NEXT}",
                   f"(take up [my] (place|post|position)|take [my] (post|position|station)) at net "
                   f"{_STOP}",
                   f"(station|position|place) myself at net {_STOP}",
@@ -657,13 +658,13 @@ _PHRASES = {
               "stay as i am", "(stay|keep|hold|remain|hover) (level|steady|still|flat) and "
               "(level|steady|still|flat)", "(park|hang) in [the] (air|mid air|midair)",
               "come to [a] (rest|stop|halt)",
-              "(put|hit|apply) [the] brake [on]",
+              "(put|hit|apply) [the] brake [on]", "kill [all] [my] (speed|velocity|momentum)",
               "come to [a] (rest|stop|halt) and stay [there|here]"],
     "up": [f"{_GO} {_SOME} (up|upward|higher) {_SOME}",
            f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
            f"(jump|leap|soar|spring) [straight] (up|higher) {_SOME}",
            f"(jump|leap) (.|and) {_GO} (up|higher) {_SOME}",
-           f"gain {_SOME} [more] [of] {_HEIGHT}", "lift up",
+           f"(gain|increase) {_SOME} [more] [of] [my] {_HEIGHT}", "lift up",
            f"[(give it|give me|add|put on|use|apply)] {_SOME} more [(lift|power|thrust|throttle)] "
            "(lift|power|thrust|throttle)".replace("[(lift|power|thrust|throttle)] ", ""),
            f"(throttle|power) up {_SOME}",
@@ -675,7 +676,7 @@ _PHRASES = {
            f"({_GO}|get|come) {_SOME} (up|upward|higher) {_SOME} (to|toward|into|under|at) "
            "(ball|it)",
            f"(rise|climb|ascend) {_SOME} (to|toward|into|under|at) (ball|it)",
-           f"(raise|lift) (myself|drone) [up] {_SOME}", f"(rise|climb|ascend) up {_SOME}"],
+           f"(raise|lift) (myself|me|drone) [up] {_SOME}", f"(rise|climb|ascend) up {_SOME}"],
     "down": [f"{_GO} {_SOME} (down|downward|lower) {_SOME}",
              f"(sink|descend|lower) {_SOME} [down|lower] {_SOME}",
              f"lose {_SOME} [of] {_HEIGHT}", "drop (down|lower) " + _SOME,
@@ -698,7 +699,8 @@ _PHRASES = {
                      f"|pull back"
                      f"|move back|step back|drift back|ease back|fly back|back) (from|off|away "
                      f"from) net "
-                     f"{_SOME}", "[a bit|a little|some] [more] distance (from|to) net"],
+                     f"{_SOME}", "(retreat|fall back)",
+                     "[a bit|a little|some] [more] distance (from|to) net"],
     "side": [f"({_GO}|strafe|step|sidestep|dodge) {_SOME} {_WARD} {_SOME}"],
     "bare": [f"[by] (a|1) (metre|meter|m) [more] {_WARD}",
              "[by] half [a] (metre|meter|m) [more] {height}",

@@ -31,6 +31,7 @@ from manyhands.envs.mission.field.rooms import (
     TO_ONE,
     TO_ROOM,
     TO_ROOM_IN_SHORT,
+    WAY_OUT,
     figures,
     pronouns,
     room_named,
@@ -108,7 +109,7 @@ _ON = (
 )
 # What one may go towards, further away.
 _TOWARDS = (
-    "((towards|toward|in direction of|closer to|nearer to|to|for|into|onto|on|through) "
+    "((towards|toward|(in|to) direction of|closer to|nearer to|to|for|into|onto|on|through) "
     f"({PLACE}|row {{row:n}}|column {{column:n}}|{_THING} [(at|on) {PLACE}]"
     "|{to:who} [s (cell|square|place|position)])|(after|at|behind|against) {to:who}"
     "|away from {off:who})"
@@ -172,7 +173,7 @@ _STAY = [
     "hold my place",
     f"(hold|keep|man|guard) my (post|station) [here] [((at|by|near|beside) [the|my] {{thing}})] "
     f"{TIME}",
-    f"(guard|watch|hold) (this|my) (room|cell|place|spot) {TIME}",
+    f"((guard|watch|hold) (this|my) (room|cell|place|spot)|(keep|stand|be on) guard [here]) {TIME}",
     f"(stay|wait|remain|hold) [(here|put|still|right here)] [on|at|in] [{PLACE}] {_LAST}",
     f"(stay|remain|wait|hold|stand) [here] [(at|on|in)] {PLACE} {TIME}",
     f"{REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
@@ -314,7 +315,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                       "(follow|go after) {join:who} {way}",
                       f"{_GO} {{way}} (behind|after) {{join:who}}"]),
             ("towards", [f"{_GO} {_FAR} {_AIM} {{way}} [by] {_FAR} {_TOWARDS}",
-                         f"{_GO} {_FAR} {_TOWARDS} [{_ALONG}] [.] {{way}} [first]",
+                         f"{_GO} {_FAR} {_TOWARDS} [{_ALONG}] [.] [in] {{way}} [first]",
                          f"(on|onward|off|back|over) {_TOWARDS} [.] {_AIM} {{way}} [side]",
                          f"{_TAKE} {_THING} [first] [.] [{_GO}] {_AIM} {{way}}",
                          f"(approach|close in on|get closer to|go after) {_THING} [.] [{_GO}] "
@@ -363,13 +364,14 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
                           f"|up) {AREA} (to|on|in|towards) [(my|the)] {{way}} [side] [of me]",
                           "[out of the way] {way} [into the corner]",
                           "{way} [(along|through)] the (corridor|passage|hallway)",
-                          "[(up|down|over|back|on)] to (row {row:n}|column {column:n})",
+                          "[(up|down|over|back|on)] (to|into) (row {row:n}|column {column:n})",
                           "[straight|due] "
                           f"{_AIM} {{way}} [by] [(one|1|a) [{_CELL}]|again|once more] {_ON} "
                           f"{_BESIDES}",
                           f"{_AIM} {{way}} it is {_AFTER}",
                           "{way} (ho|bound)", NEXT_CELL,
-                          f"[to] [cell|square] {PLACE}", f"{{way}} [.] {PLACE}"]),
+                          f"[to] [cell|square] {PLACE}",
+                          f"({{way:near}} me|[to] [my] {{way}} [side]) [.] {PLACE}"]),
                   ("take", [f"{_THING} {_SIDE}"])]  # fmt: skip
         if token:
             phrases.append(("go", [
@@ -392,6 +394,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             ("in room", IN_ROOM),
             ("room of one", TO_ONE),
             ("room of a thing", TO_A_THING),
+            ("way out", WAY_OUT),
             ("room", TO_ROOM),
             ("room", [
                 "(go|move|walk|run|head|step|proceed|travel) from room {from:room} "
@@ -593,7 +596,7 @@ def _named(
     if name == "in room":
         own = plan.room_names[look.own.column]
         return 0 if values.get("room", own) == own else f"you are in room {own}"
-    if name in ("room", "room number", "room of one", "room of a thing"):
+    if name in ("room", "room number", "room of one", "room of a thing", "way out"):
         own = plan.room_names[look.own.column]
         if values.get("from", own) != own:
             return f"you are in room {own}"

@@ -75,11 +75,14 @@ TO_ROOM = [
     f"my (next|new|target) room is {_ROOM}",
     "my (destination|target|aim|next (stop|goal)) [is] room {room}",
     "to be in room {room} [next]",
+    f"(hide|shelter|take (cover|refuge)) in {_ROOM} [(away|safe)] [from {{off:who}}]",
+    "goto [#] {figure}",
     f"(run for it|close in|make a (run|dash)) [.] [{_INTO}] room {{room}}",
     f"(close in|go|move|head|run|cut through) (via|through|by way of) {_ROOM} {_WHY}",
 ]
 TO_ROOM_IN_SHORT = [
     f"[(out|off|on|back|straight)] {_EXIT} {_INTO} {_ROOM} {_QUICK}",
+    f"(exit|door|passage|way) (to|into) {_ROOM}",
     f"[{_INTO}] room {{room}} {_WHY}",
     f"[{_INTO}] room {{room}} . (quick|fast|hurry)",
     f"[(out|off|on|back|straight)] {_EXIT} {_INTO} [room] {{room}} {_QUICK}",
@@ -93,9 +96,18 @@ TO_ONE = [
     f"(to|join|go to|meet|back to|run to|reach) {_OF} (in|at) {_ROOM}",
     f"[{_WALK}] {_FAR} [next door] (to|towards|at|for|after) {_OF} [.] [(in|at|into)] "
     f"room {{room}}",
+    f"(join|meet|visit|go to|run to|walk to|go over to) {_OF}",
 ]
 TO_A_THING = [f"{_WALK} {_FAR} [{_EXIT}] {_INTO} {_WHERE_A_THING_IS} {_NAMELY} {_QUICK}"]
-TO_A_THING_IN_SHORT = [f"{_INTO} {_WHERE_A_THING_IS} {_NAMELY}"]
+TO_A_THING_IN_SHORT = [f"{_INTO} {_WHERE_A_THING_IS} {_NAMELY}", f"{_THING} room {_NAMELY}"]
+
+# By the only exit.
+WAY_OUT = [
+    "(take|use|go through|leave (by|through)) [(my|this|that)] [(only|1|single|open)] "
+    "(exit|door|passage|way out)",
+    "(leave|quit|exit) [(this|my)] room",
+    "[(go|get)] (out|through) [(by|through|via)] [(my|this)] only (exit|door|passage|way [out])",
+]
 
 # ---- staying -------------------------------------------------------------------------------------
 
@@ -160,6 +172,9 @@ def room_named(plan: Plan, look: Look, meaning: str, values: dict[str, Any]) -> 
     """The action of going where a reading says, or why that is open or not so."""
     said = {str(values[label]) for label in ("room", "figure") if label in values}
     found = said
+    if meaning == "way out":
+        goes = (plan.actions[action].removeprefix("go to room ") for action in look.open if action)
+        found = {name for name in goes if name in map(str, plan.room_names)}
     if meaning == "room of one":
         found = _rooms_of(plan, look, values["of"])
     elif meaning == "room of a thing":

@@ -100,7 +100,8 @@ VERBS = {
     "tag": [f"(tag|touch|freeze) {_PREY}",
             f"(use|apply) [(the|my)] tag (on|against|to) {_PREY}",
             "tag [now] [.] with {who} (cornered|trapped|in reach|within reach|beside me)",
-            "tag all [(near|beside|around) me]"],
+            "tag all [(near|beside|around) me]", "(freeze|tag) (them|everyone|everybody) [all]",
+            "use [(the|my)] (freeze|freezing)"],
     "mine": [f"(mine|strike|dig|dig up|hit|dig for) [(the|this|that|some)] {{ore}} {AHEAD}"
              f" [(at|on) {PLACE}]",
              f"(mine|strike|hit|dig up) it {AHEAD}",

@@ -56,7 +56,7 @@ _AHEAD = (
 )
 _DRIVE = "(go|drive|move|step|roll|head|march|proceed|inch|creep|walk)"
 _TURN = "(turn|rotate|spin|pivot|swivel) [(myself|around|round)]"
-_BY = "[(by|for|through)] [(90 degrees|a quarter [of a] turn|a quarter|90°|90)]"
+_BY = "[(by|for|through)] [(90 degrees|(a|1) quarter [of a] [turn]|90°|90)]"
 _SPOT = "[(on the spot|in place|where i am|right here)]"
 _THUS = (
     "[(to|and|so i|so that i) (face|look) [to] [the] {facing} [(at|to|towards|toward) [the] goal]]"
@@ -102,11 +102,11 @@ class WarehouseSkills(Table):
         wanted = "(requested|on request|asked for|wanted|in demand)"
         shelf = (
             f"({any_} [(requested|wanted)] (shelf|request) [(that is|that's|which is) {wanted}]"
-            "|one)"
+            "|[one of] requested shelf|one)"
         )
         asked = f"({any_} (requested shelf|request|shelf (that is|that's) {wanted}))"
         it = f"({shelf}|it)"
-        goal = "[(a|the)] [nearest] [closest] goal"
+        goal = "[(a|the)] [nearest] [closest] [delivery] goal"
         rack = "[(a|an|the|any|its)] [nearest] [closest] [empty|free] rack"
         go = "(go|drive|head|move|travel|return)"
         super().__init__(
@@ -136,9 +136,11 @@ class WarehouseSkills(Table):
                 ],
                 "go to a goal": [f"{go} to {goal}"],
                 "park": [
-                    f"park [(myself|here)] [(under|below|beneath) ({shelf}|{_UNASKED})]",
+                    f"[(go|go and|{_ASIDE} and|get {_ASIDE} and)] park "
+                    f"[(myself|here|somewhere)] [(under|below|beneath) ({shelf}|{_UNASKED})]",
                     f"(get|go|move|drive|stay|keep) {_ASIDE} [(under|below|beneath) "
                     f"({shelf}|{_UNASKED})]",
+                    f"{go} (to|into) [a|the|my] parking [(place|spot|space|position)]",
                     f"(hide|shelter|rest) (under|below|beneath) ({shelf}|{_UNASKED}) [{_ASIDE}]",
                 ],
             },
