@@ -522,7 +522,7 @@ _PHRASES: dict[str, list[str]] = {
         "[(do|fly|play|use|choose)] same [(move|thing|action|command|order)] again",
         "(keep|keep on|carry on|continue|go on|stick|stay) (with|to) my "
         "(last|previous|current|same) (move|action|command|order)",
-        "(repeat|keep) my (last|previous) (move|action|command|order)",
+        "(repeat|keep) [my] (last|previous) (move|action|command|order)",
         "(same|just|exactly) as (before|last time|in [the] last (step|turn))",
     ],
     "hover": ["hover [(here|in place|steady|level)]", "keep [my] (height|altitude)"],
@@ -548,8 +548,8 @@ _FLIES = {
 }
 _SHORT = {
     "way": [
-        f"[(full|at full) (speed|throttle|power)] [straight] [on] [(to|due)] {{way}} {_PACE} "
-        f"{_SINCE} {_TO_SHUT}",
+        "[(full|at full) (speed|throttle|power)] [straight] [on] [(to|toward|towards|due)] {way} "
+        f"{_PACE} {_SINCE} {_TO_SHUT}",
         f"{_BIT} {{way}} [(->|=|.|that is|i . e .) {{same:way}}]",
         f"{{way}} [.] {_BIT} {{same:way}}",
         f"{{way}} {_OFF}",
@@ -579,6 +579,7 @@ _SHORT = {
     "close ranks": [
         "tighten up [(a bit|a little|more)]",
         f"[back] (to|into) {_MINE} in {_SHAPE} {_MIDDLE}",
+        f"back (in|into) {_SHAPE}",
     ],
     # "Forward" alone may be where the nose points.
     "advance": [

@@ -664,7 +664,7 @@ _PHRASES = {
            f"(climb|rise|ascend|lift off) [straight] [up|higher] {_SOME}",
            f"(jump|leap|soar|spring) [straight] (up|higher) {_SOME}",
            f"(jump|leap) (.|and) {_GO} (up|higher) {_SOME}",
-           f"(gain|increase) {_SOME} [more] [of] [my] {_HEIGHT}", "lift up",
+           f"(gain|increase|raise) {_SOME} [more] [of] [my] {_HEIGHT}", "lift up",
            f"[(give it|give me|add|put on|use|apply)] {_SOME} more [(lift|power|thrust|throttle)] "
            "(lift|power|thrust|throttle)".replace("[(lift|power|thrust|throttle)] ", ""),
            f"(throttle|power) up {_SOME}",
@@ -690,7 +690,7 @@ _PHRASES = {
              f"(lower|drop) (myself|drone) {_SOME}", f"[some|a bit|a little] less {_HEIGHT}",
              f"(give up|shed) {_SOME} [of] {_HEIGHT}"],
     "to the net": [f"[{_GO}|get|come|step] {_SOME} [forward] "
-                   "(to|toward|up to|closer to|nearer to|near) net",
+                   f"(to|toward|up to|closer to|nearer to|near) net {_SOME}",
                    "[(one|1|a)] [(step|metre|meter|m)] (closer|nearer) to net",
                    "(approach|advance on) net", "(advance|close in|close) (to|toward|on) net"],
     "from the net": [f"[{_GO}|get|come|step] {_SOME} (from|away from|back from|off) net",
@@ -711,7 +711,7 @@ _PHRASES = {
              f"{_SOME} {_WARD} {_SOME}", f"{_SOME} {{height}} {_SOME}"],
     "turn": [f"(begin|start|make|take|do|fly|go into) [a] [gentle|slight|soft] {{side}} turn "
     f"{_SOME}",
-             "[a] [gentle|slight|soft] {side} (turn|spin|rotation)",
+             "[a] [gentle|slight|soft] {side} (turn|spin|rotation)", f"{{around}} {_SOME}",
              f"[a] [gentle|slight|soft] (turn|spin|rotation) {_WARD} {_SOME}",
              f"{_TURN} {_SOME} {_WARD} {_SOME}", f"{_TURN} {_SOME} {{around}}",
              f"[(point|swing|turn|bring|move|nudge|yaw)] [my] nose {_SOME} {_WARD} {_SOME}"],

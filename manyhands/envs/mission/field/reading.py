@@ -188,7 +188,7 @@ _STAY = [
     "keep [my] weight (on|upon) [(the|this|my)] plate",
     f"[keep|keep on] (hold|press|weigh) {_THING} down [for (you [{{who}}]|{{who}})]",
     f"{REST} [(here|on {_THING})] (and|to|so that i) (keep|hold) {_DOOR} {{held}} [for {{who}}]",
-    "(guard here|(stay|remain|keep) (hidden|out of sight))",
+    "((guard|hide) here|(stay|remain|keep) (hidden|out of sight) [in (this|my) (cell|spot)])",
     "[keep|keep on] (stay|wait|stand|remain|sit|hold|(hold|keep) my (place|ground)) "
     "[(still|here|there|put|right here|exactly)] [right] "
     f"({{on:on}} ({PLACE}|my (cell|place|square|spot|tile)|{_THING}|my {{thing}}))",

@@ -67,7 +67,7 @@ TO_ROOM = [
     f"{_WALK} {_FAR} room {{room}} {_QUICK} {_WHY}",
     f"{_WALK} {_INTO} {_ROOM} {_FAR}",
     "(go|run|head|move|walk|enter|flee) [#] {figure}",
-    "(take|pick|choose|try|use) (room {room}|[#] {figure})",
+    "(take|pick|choose|try|use) (room {room}|[#] {figure}|exit [#] {figure})",
     f"{_FAR} {_INTO} {_ROOM} (with me|i (go|run|walk|head|move|step|flee))",
     f"{_INTO} {_ROOM} it is",
     f"(circle|swing|loop|go|head|come) (round|around) (via|through|by way of|by|to) {_ROOM} {_WHY}",

@@ -11,12 +11,14 @@ import numpy as np
 
 from manyhands.core.env import Array
 from manyhands.envs.mission.field.events import body_name
+from manyhands.envs.mission.field.look import letter
 from manyhands.envs.mission.field.observe import codes
 from manyhands.envs.mission.field.state import (
     APPLE,
     BASE,
     BOX,
     BUTTON,
+    CELLS,
     CLEAR,
     COIN,
     COLUMNS,
@@ -72,6 +74,12 @@ class Seen(NamedTuple):
     work: Array
 
 
+_LETTER = re.compile(r"\b(follow|chase|pursue|hunt|after|with) ([a-j])(?=\W*$)")
+_MATE = re.compile(r"\bmy (?:partner|mate|team-?mate)\b(?!')")
+_OURS = re.compile(r"\b(?:our|my)(?: own)? (flag|base)\b")
+_THEIRS = re.compile(r"\b(?:their|(?:the )?(?:enemy|opponent)(?:'s|s')?) (flag|base)\b")
+
+
 def skill_set(mission: Mission) -> FieldSkills:
     """The skills of a field."""
     return FieldSkills(mission)
@@ -114,8 +122,8 @@ class FieldSkills(Table):
         go = "(go|walk|move|run|head) [over] to"
         for name, _ in self._kinds:
             names[f"go to {name}"] = [
-                f"({go}|[go] (take|get|eat|fetch|reach|grab|collect|pick up|harvest)|go for"
-                "|head for"
+                f"({go}|[go [and]] (take|get|eat|fetch|reach|grab|collect|pick up|harvest|steal"
+                "|capture|snatch)|(go|head|run) for|[go] back to|stand by"
                 f"|step on|stand on|stay on|wait on|wait at|stay at) {the} {other}"
                 for other in self._called(name)
             ]
@@ -127,7 +135,10 @@ class FieldSkills(Table):
                 f"(open|unlock|go through) [the] door {number} [with (my|the) key]"
             ]
         if "deliveries" in plan.stages:
-            names["bring the flag home"] = ["(bring|carry|take) [(the|their)] flag (home|back)"]
+            teams = "|".join(team.name for team in plan.teams)
+            names["bring the flag home"] = [
+                f"(bring|carry|take) [(the|their)] flag [of ({teams})] (home|back)"
+            ]
         for verb, what, _ in self._strikes():
             also = "(water|river|dirt|dirty water)" if what == "water" else what
             # Several may have to strike one ore.
@@ -147,7 +158,9 @@ class FieldSkills(Table):
             names["drop the key"] = ["(drop|put down) (the|my) key"]
         if not plan.token:
             for body in self._bodies:
-                names[f"follow {body}"] = [f"({go}|chase) {body}"]
+                names[f"follow {body}"] = [
+                    f"({go}|chase|pursue|hunt|(go|run) after|(go|stick|stay) with|trail) {body}"
+                ]
             if plan.bodies > 1:
                 foes = "".join(f"|[the] {team.member}" for team in plan.teams if team.mind)
                 names["flee"] = [
@@ -162,6 +175,12 @@ class FieldSkills(Table):
     def _called(self, name: str) -> list[str]:
         """Ways to call a thing: "key 1", "key of door 1", and if there are no others "key"."""
         kind, _, number = name.rpartition(" ")
+        thing, of, team = name.partition(" of ")
+        if of and thing != "coin":
+            marks = {f"flag of {own.name}": CELLS[FLAG + k].mark
+                     for k, own in enumerate(self._plan.teams[:2])}  # fmt: skip
+            mark = [marks[name].lower()] if name in marks else []
+            return [name, f"{team} {thing}", f"{thing} (of|from) [the] {team} team", *mark]
         if not number.isdigit():
             return [name]
         alone = sum(other.startswith(f"{kind} ") for other, _ in self._kinds) == 1
@@ -196,6 +215,24 @@ class FieldSkills(Table):
             for verb, beam in plan.beams.items()
             if beam.effect in ("out", "freeze", "home") and verb in plan.verbs
         ]
+
+    def addressed(self, text: str, me: int) -> str:
+        """A sentence with names for the letters of bodies, for "my partner", where there is but
+        one, and for "our flag" and "their flag"."""
+        plan = self._plan
+        if plan.token:
+            return text
+        own = plan.of_team[me]
+        letters = {letter(k).lower(): body for k, body in enumerate(self._bodies) if k != me}
+        text = _LETTER.sub(lambda found: f"{found[1]} {letters.get(found[2], found[2])}", text)
+        mates = [k for k in range(plan.bodies) if k != me and plan.of_team[k] == own]
+        if len(mates) == 1:
+            text = _MATE.sub(self._bodies[mates[0]], text)
+        if len(plan.teams) == 2:
+            names = plan.teams[own].name, plan.teams[1 - own].name
+            text = _OURS.sub(lambda found: f"{found[1]} of {names[0]}", text)
+            text = _THEIRS.sub(lambda found: f"{found[1]} of {names[1]}", text)
+        return text
 
     def parse(
         self, text: str, perception: np.ndarray | None = None, current: int | None = None

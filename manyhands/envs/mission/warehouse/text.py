@@ -629,7 +629,8 @@ GRAMMAR = Grammar(
             FORWARD,
             [
                 f"{_FAR} {_ON} {_FAR} {_TO}",
-                "fwd",
+                "fwd [1]",
+                "keep [(going|driving)] straight [(on|ahead)]",
                 "full (speed|steam) ahead",
                 "[on] to (row {row:n}|column {column:n})",
                 "[on] to [the] next (cell|square)",
@@ -642,6 +643,7 @@ GRAMMAR = Grammar(
                 [
                     f"[to] [(my|the)] {side}",
                     f"turn{side}",
+                    f"hang [a] {side}",
                     f"[to] [(my|the)] {side} {_BY}",
                     f"({_QUARTER}) [turn] [(to|towards)] [(my|the)] {side} {_SPOT}",
                     f"({sense}) [.] [({_QUARTER})] {_SPOT}",
