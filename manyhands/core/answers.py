@@ -41,7 +41,15 @@ from manyhands.core.doubts import denies, doubt, misspelt
 from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.grammar import listening
-from manyhands.core.objects import CALLS, Wordings, objects_in, order_of, orders_in, ways_of
+from manyhands.core.objects import (
+    CALLS,
+    Wordings,
+    objects_in,
+    order_of,
+    orders_in,
+    tells_more,
+    ways_of,
+)
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.signs import MOVING, RIGHT
 from manyhands.core.turns import spoken
@@ -563,7 +571,7 @@ def _ordered(ways: Wordings, source: str) -> Answer:
 
 
 _CALLED = re.compile(
-    r"(?:(?:tool|function)(?:_call)?\s*:\s*)?(?P<name>[a-z][a-z_]{0,40})"
+    r"(?:(?:tool|function)(?:_call)?\s*:\s*|call:?\s+)?(?P<name>[a-z][a-z_]{0,40})"
     r"\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
     re.I | re.S,
 )
@@ -750,13 +758,15 @@ def split_say(text: str) -> tuple[str, str | None]:
     start of a line or after a comma, semicolon, full stop or bar, or "SAY:" anywhere, to the end of
     the line or to an ACTION."""
     text = spoken(text)
-    orders = [order for order in (order_of(value) for value, _ in objects_in(text)) if order]
+    values = [value for value, _ in objects_in(text)]
+    orders = [order for order in map(order_of, values) if order]
     if orders:
         frame = "ACTION: {}"
         parts = [_split_lines(ways[0][0] if ways else "") for ways, _ in orders]
         said = [*(say for _, say in orders), *(say for _, say in parts)]
         if all(say is None for _, say in parts):
-            decided = any(ways for ways, _ in orders)
+            # {"direction": "north", "say": "hi"} is more than speaking.
+            decided = any(ways for ways, _ in orders) or any(map(tells_more, values))
             return (text if decided else ""), next((say for say in said[::-1] if say), None)
     else:
         framed = (("<answer>{}</answer>", _in_tags), ("[{}]", _in_brackets))

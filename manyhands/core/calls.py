@@ -41,20 +41,30 @@ _ELEMENT = re.compile(
     r"(?P<given>[^<>{}]{1,100})</(?P=name)>\s*",
     re.I,
 )
-# An answer that is one element with attributes, <move direction="north"/>.
-_ATTRIBUTED = re.compile(
-    rf"\s*<(?P<name>{_WORD})(?P<given>(?:\s+{_WORD}\s*=\s*(?:\"[^\"<>]{{1,80}}\"|'[^'<>]{{1,80}}'))+)"
-    r"\s*(?:/?>|>\s*</(?P=name)>)\s*",
+# Such a name says nothing but that an action follows: <tool>wait</tool>.
+_HOLDERS = frozenset(("tool", "do", "step", "turn", "next"))
+# An answer that is one tag with attributes: <move room="office 1"/>.
+_QUOTED = r"\s*=\s*(?:\"[^\"<>]{1,80}\"|'[^'<>]{1,80}')"
+_ATTRIBUTE = re.compile(rf"(?P<key>[a-z][\w-]{{0,20}})(?P<value>{_QUOTED})", re.I)
+_SINGLE_TAG = re.compile(
+    rf"\s*<(?P<name>{_WORD})(?P<given>(?:\s+[a-z][\w-]{{0,20}}{_QUOTED}){{1,6}})\s*"
+    r"(?:/>|>\s*</(?P=name)>)\s*",
     re.I,
 )
-_ATTRIBUTE = re.compile(rf"({_WORD})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-# One that holds elements, <action><type>move</type><direction>north</direction></action>.
+# An action in parts: <action><name>put</name><target>pot A</target></action>.
+_IN_PARTS = re.compile(
+    r"<(?P<tag>answer|action|move|command|decision|choice|act)>\s*"
+    rf"(?P<given>(?:<(?P<key>{_WORD})>[^<>]{{1,200}}</(?P=key)>\s*){{1,8}})</(?P=tag)>",
+    re.I,
+)
+# An answer that is one element of elements: <put><object>cup</object><place>shelf</place></put>.
 _HOLDS = re.compile(
-    rf"\s*<(?P<name>{_WORD})>(?P<given>(?:\s*<(?P<key>{_WORD})>[^<>]{{1,100}}</(?P=key)>)+)\s*"
+    rf"\s*<(?P<name>{_WORD})>(?P<given>(?:\s*<(?P<key>{_WORD})>[^<>]{{1,100}}</(?P=key)>){{1,8}})\s*"
     r"</(?P=name)>\s*",
     re.I,
 )
-_IS_ACTION = frozenset(("action", "answer", "choice", "decision", "command", "act", "final"))
+_LABELS = ("action", "act", "answer", "choice", "command")
+_NAMING = ("name", "action", "type", "command", "verb", "skill", "tool", "move")
 _PAIR = re.compile(
     rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
 )
@@ -75,29 +85,48 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
         inside = own[call.end() - call.start() : closing.start() if closing else len(own)]
         found.append((call["name"] or call["inner"], _in_tags(inside), own))
     element = _ELEMENT.fullmatch(text)
-    if element:
+    if element and element["name"].lower() in _HOLDERS:
+        found.append((element["given"].strip(), {}, text))
+    elif element:
         found.append((element["name"], {"object": element["given"].strip()}, text))
-    attributed = _ATTRIBUTED.fullmatch(text)
-    if attributed:
-        pairs = _ATTRIBUTE.findall(attributed["given"])
-        parts = {key.lower(): (one or other).strip() for key, one, other in pairs}
-        found.append((attributed["name"], parts if len(parts) == len(pairs) else None, text))
-    holds = None if opened else _HOLDS.fullmatch(text)
+    single = _SINGLE_TAG.fullmatch(text)
+    if single and not (single["name"].lower() in _LABELS and single["given"].count("=") == 1):
+        found.append((*_attributes(single), text))
+    in_parts = list(_IN_PARTS.finditer(text))
+    for parts in in_parts:
+        given = _in_tags(parts["given"])
+        key = next((key for key in _NAMING if given and key in given), "")
+        found.append((given.pop(key), given, parts[0]) if given and key else ("", None, parts[0]))
+    holds = None if opened or in_parts else _HOLDS.fullmatch(text)
     if holds:
         found.append((holds["name"], _in_tags(holds["given"]), text))
     for call in _LINES.finditer(text):
         found.append((call["name"], _in_line(call["given"]), call[0]))
     orders = []
     for name, given, own in found:
-        held = name.lower() in _IS_ACTION
-        if (attributed or holds) and given and not held and not given.keys().isdisjoint(KEYS):
+        if (single or holds) and given and not given.keys().isdisjoint(KEYS):
             return []  # <avoid action="north"/>
-        value = {"action": given} if held else {"name": name, "arguments": given}
-        order = None if given is None else order_of(value)
+        order = None if given is None else order_of({"name": name, "arguments": given})
         if not order or not order[0]:
             return []
         orders.append((order[0], own))
     return orders
+
+
+def _attributes(tag: re.Match[str]) -> tuple[str, dict[str, Any] | None]:
+    """(the name of a call that is one tag, what it is given): a tag that only says that it is an
+    action, <action name="put" target="pot A"/>, is named by an attribute."""
+    pairs = [
+        (part["key"].lower(), part["value"].strip(" =\n\t")[1:-1])
+        for part in _ATTRIBUTE.finditer(tag["given"])
+    ]
+    given: dict[str, Any] = dict(pairs)
+    if len(given) < len(pairs):
+        return tag["name"], None
+    key = next(
+        (key for key in ("name", "action", "type") if key in given and given.keys() - {key}), ""
+    )
+    return (given.pop(key) if key else tag["name"]), given
 
 
 def _in_tags(inside: str) -> dict[str, Any] | None:

@@ -45,7 +45,7 @@ _VERBS = frozenset(
 _PLAIN = frozenset(
     _list(
         "direction dir heading way side corner depth target destination place location spot point "
-        "receptacle furniture room source origin container "
+        "receptacle furniture room source origin container dest loc obj "
         "where square cell field coordinates coordinate item object thing what resource "
         "material ingredient goods good tool pot recipient whom amount count quantity price size "
         "colour color"
@@ -82,9 +82,12 @@ _THOUGHTS = frozenset(
     _list(
         "thought thoughts think thinking reason reasoning rationale explanation explain why "
         "comment comments note notes analysis plan strategy confidence say message speech "
-        "observation"
+        "observation chat utterance"
     )
 )
+_SHORTENED = frozenset(_list("act cmd"))  # of a key that holds an action, beside others
+_SAID = ("say", "message", "chat", "utterance")
+_ADDRESSES = frozenset(_list("to recipient receiver channel audience role type content"))
 
 
 def orders_in(text: str) -> list[tuple[Wordings, str]]:
@@ -152,7 +155,7 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     if not isinstance(value, dict) or not depth:
         return None
     keys = {str(key).lower(): item for key, item in value.items()}
-    say = keys.get("say", keys.get("message"))
+    say = next((keys[key] for key in _SAID if key in keys), None)
     say = say if isinstance(say, str) and say.strip() else None
     for key in KEYS:
         if key in keys:
@@ -164,6 +167,10 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
             given = next((name for name in _ARGUMENTS if isinstance(rest.get(name), dict)), None)
             if given and isinstance(keys[key], str):
                 rest = {str(name).lower(): item for name, item in rest.pop(given).items()} | rest
+            # {"action": "explore", "args": ["east"]}: they have no names.
+            bare = next((name for name in _ARGUMENTS if _is_listed(rest.get(name))), None)
+            if bare and isinstance(keys[key], str):
+                rest = {"object": rest.pop(bare)} | rest
             return _wordings(keys[key], rest, called=given is not None), say
     for key in _NESTED:
         found = order_of(keys[key], depth - 1) if key in keys else None
@@ -177,10 +184,23 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     # A tool call that is named like the action.
     name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)
     given = next((_decoded(keys[key], depth - 1) for key in _ARGUMENTS if key in keys), None)
+    bare = next((keys[key] for key in _ARGUMENTS if _is_listed(keys.get(key))), None)
+    if bare and not isinstance(given, dict):
+        given = {"object": bare}
     if name and (isinstance(given, dict) or (given in (None, "") and set(keys) & {*_ARGUMENTS})):
         rest = {str(key).lower(): item for key, item in (given or {}).items()}
         return _wordings(name, rest, called=True), say
     return ((), say) if say else None
+
+
+def tells_more(value: Any) -> bool:
+    """Whether an object without an "action" holds more than what is said, and to whom."""
+    if not isinstance(value, dict) or not {str(key).lower() for key in value}.isdisjoint(KEYS):
+        return False
+    return any(
+        str(key).lower() not in _THOUGHTS | _ADDRESSES and not _says_nothing(str(key), item)
+        for key, item in value.items()
+    )
 
 
 def _decoded(value: Any, depth: int) -> Any:
@@ -265,6 +285,8 @@ def ways_of(value: Any, depth: int = _DEEPEST) -> list[str]:
     items = {key: item for key, item in items.items() if key not in _THOUGHTS}
     if len(items) > 1:
         items = {key: item for key, item in items.items() if item is not None}
+    if len(items) > 1:  # {"act": "open", "obj": "drawer 5"}
+        items = {"action" if key in _SHORTENED else key: item for key, item in items.items()}
     said = {key: _in_words(item, depth - 1) for key, item in items.items()}
     full = {
         key: _named(key, words) if words and key not in _VERBS else words or key
@@ -303,6 +325,11 @@ def _named(key: str, words: str) -> str:
 
 def _is_number(item: Any) -> bool:
     return isinstance(item, int | float) and not isinstance(item, bool)
+
+
+def _is_listed(item: Any) -> bool:
+    """Whether what a call is given is a list of plain values."""
+    return isinstance(item, list) and all(isinstance(part, str | int | float) for part in item)
 
 
 def _says_nothing(key: str, item: Any) -> bool:

@@ -160,6 +160,14 @@ def test_the_limit_is_an_option():
         ("well\nACTION:\nSAY: hello", "well\nACTION:", "hello"),
         ('{"action": "north", "say": "hello"}', '{"action": "north", "say": "hello"}', "hello"),
         ('{"say": "hello"}', "", "hello"),
+        ('{"say": "hello", "to": "player_1"}', "", "hello"),
+        # More than speaking.
+        (
+            '{"direction": "north", "say": "hello"}',
+            '{"direction": "north", "say": "hello"}',
+            "hello",
+        ),
+        ('{"act": "go", "chat": "hello"}', '{"act": "go", "chat": "hello"}', "hello"),
         ("<think>say: no</think>north", "north", None),
         ("well\nACTION: say: hello", "", "hello"),
         ('{"action": "say: hello"}', "", "hello"),
