@@ -23,6 +23,40 @@ _SPELT = tuple(
             r"in\b'?",
             r"\1ing",
         ),
+        # As those write who learnt the language: "I go for take the dish".
+        (
+            r"\bfor (?=(?:take|bring|serve|get|put|find|make|reach|collect|deliver|grab|fetch|go"
+            r"|search|pick up|see|wash|drop|give|open|build|cook) (?:an?|the|my|our|one|some|more"
+            r"|others?|another|it|this|that|new|[a-z]+ \d+)\b)",
+            "to ",
+        ),
+        (r"\b(I|we) (must|will) to (?=[a-z])", r"\1 \2 "),
+        (r"\b(until|till) (?=(?:have|hold)\b)", r"\1 I "),
+        (
+            r"\b(steps?|cells?|go|going|move|moving|walk|walking|turn|turning) at (?:the )?"
+            r"(?=(?:north|south|east|west|left|right)\b)",
+            r"\1 to the ",
+        ),
+        (
+            r"\b(go|going|walk|walking) until (?=the [a-z]+(?: [a-z]+)?(?: \d+)?\W*$)",
+            r"\1 to ",
+        ),
+        (r"\b(follow|following) to (?=(?:[a-z]+_\d|my|the)\b)", r"\1 "),
+        (r"\bwaiting (?=(?:the|my) (?!whole|full|entire|next|turn|step|round))", "waiting for "),
+        (r"\binside of\b", "inside"),
+        (
+            r"(?:\A\W*|(?<=[.;!] ))better (?=I (?:go|take|put|wait|stay|get|bring)\b)"
+            r"(?!.*\bthan\b)",
+            "",
+        ),
+        (r"\b((?:to|at) the [a-z]{3,20}) for (?:one|some|more|another|it|them)(?=\W*$)", r"\1"),
+        (r"\b(so it) (begin|start|become|need)\b", r"\1 \2s"),
+        (
+            r"\b(?:that|which) is (?=(?:on|at|to|in|beside|near|next to|by|above|below|under) "
+            r"(?:my|me|the)\b)",
+            "",
+        ),
+        (r"(?:\A\W*|(?<=[.!] ))(?:that|this|which) means (?=[a-z]+ing\b)", "I'm "),
         (r"\blil\b", "little"),
         (r"\bw/o\b", "without"),
         (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
