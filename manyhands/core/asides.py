@@ -252,6 +252,7 @@ _NOT = re.compile(
     r"|\s*[,;(\u2013\u2014-]*\s*\b(?:rather than|instead of|as opposed to)\b\s*",
     re.I,
 )
+_POINTED = re.compile(r"(?:this|that)(?: one)?|here|the other(?: one)?", re.I)
 _NOT_BEFORE = re.compile(
     r"\W*(?:not|don't|do not|instead of|rather than)\s+(?P<out>[^,;:.!\n\u2014]+?)\s*"
     r"(?:(?:[,;:.!\u2014]\s|\n)\s*(?:but\s+)?|\s+but\s+|\s+(?=(?:i|i'll|i'm|we|let me)\b))"
@@ -625,7 +626,8 @@ def _alternatives(text: str) -> Iterator[Clause]:
     mark = _NOT.search(text, 1)
     out = text[mark.end() :].strip(" ().!;\n") if mark else ""
     if mark and out:
-        yield Clause(text[: mark.start()], ruled_out=out)
+        pointed = mark[0].strip(" ,;").lower() == "instead of" and _POINTED.fullmatch(out)
+        yield Clause(text[: mark.start()], ruled_out="" if pointed else out)
     for sign in (_NOT_BEFORE, _WONT, _RATHER, _COULD, _CORRECTED):
         found = sign.fullmatch(text)
         if found:
