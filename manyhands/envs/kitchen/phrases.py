@@ -682,6 +682,7 @@ def short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
                f"{_ONE} [back] [to] {{way}} [{_LEADS}]", "i (opt for|think) {way}",
+               f"({_GO}|turn|face|look) {_TO} {{letter}} [{_LEADS}]", f"{{letter}} {_LEADS}",
                f"{{way}} {_BY} {_CARRIED} {_LEADS}",
                "(once more|once again|again|1 more time) [to] ({way}|{clear})",
                f"{_ONE} [to] {{clear}}", f"{_SINGLE} {_CELL} to [my] {{side}} [{_LEADS}]",
@@ -691,6 +692,8 @@ def short() -> Grammar:
                f"[to] {{clear}} (to|toward) {_place('aim')}",
                f"(to|toward) {_place('aim')} by (go|step|move|walk) ({{way}}|{{side}}) {_BY}"],
         "step": [f"{_ONE} [to] ({{way}}|{{side}}) {_BY} [to|onto|into] {_XY}"],
+        # A place alone: what it is called, and where it is.
+        "spot": [f"[(to|toward)] {_place('place')}"],
         "alone": ["{n}"],
         "ahead": ["forward"],
         "number": ["{n} [-|.|=|is] {own_name}"],

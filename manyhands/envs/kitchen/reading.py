@@ -140,6 +140,8 @@ def _words(text: str, plain: str, seen: Seen, told: bool = False) -> int | None:
         for reading in readings:
             if told and reading.meaning == "alone":
                 continue  # "two more to go" counts something
+            if told and reading.meaning == "spot":
+                continue
             action = _resolved(reading, plain, seen)
             if told and action == seen.facing and _FACING.match(plain):
                 continue  # how the chef stands
@@ -197,6 +199,8 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
     if kind == "stay":
         there = "x" in values and (values["x"], values["y"]) != seen.here
         return "you are not there" if there else STAY
+    if kind == "spot":
+        return _spot(values, seen)
     if kind in ("step", "face"):
         return _towards(values, way, seen)
     if kind == "bump":
@@ -228,6 +232,16 @@ def _towards(values: dict[str, Any], way: int | None, seen: Seen) -> int | str:
     if len(ways) > 1:
         return f"it could be {names_of([ACTIONS[i] for i in ways])}"
     return ways[0]
+
+
+def _spot(values: dict[str, Any], seen: Seen) -> int | str:
+    """The direction of a place that is named alone, where turning to it is all that can be meant:
+    it is no thing that the chef holds, and not in front of it."""
+    named = values.get("place")
+    if named is None or seen.hand in named.things:
+        return "say what you do with it"
+    way = _towards(values, None, seen)
+    return "you face that already; say what you do" if way == seen.facing else way
 
 
 def _is_at(values: dict[str, Any], label: str, way: int, seen: Seen) -> bool:
