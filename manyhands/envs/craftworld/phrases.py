@@ -189,6 +189,9 @@ REQUESTS = (
     "(repeat|renew) my {gift} request",
     f"{ASK} {MINE} {{gift}} [from (everyone|others|{{player}})] {LIKEWISE}",
     f"my request (is|be) [for] {MINE} {{gift}}",
+    f"(ask|request|beg) {MINE} {{gift}} (from|to|of) [my] ({{player}}|{ALL}) {WANTED}",
+    f"req {MINE} {{gift}} [from {{player}}]",
+    "a (bit|piece) of {gift} from [my] {player}",
     "[a] {gift} request",
     f"(ask|get|tell|call on|beg) [my] ({{player}}|{ALL}|someone) to "
     f"(give|hand|pass|bring|send|fetch|get|lend) me {MINE} {{gift}}",
