@@ -17,7 +17,7 @@ _LONGEST = 2_000  # characters of a text with a call
 _WORD = r"[A-Za-z][\w.-]{0,40}"
 _TOOLS = r"(?:\w{1,20}:)?(?:invoke|function|function_call|tool|tool_call|call)"
 _OPENED = re.compile(
-    rf"<(?P<tag>{_TOOLS})(?:\s+name\s*=\s*[\"']?|=[\"']?)(?P<name>{_WORD})[\"']?\s*>"
+    rf"<(?P<tag>{_TOOLS})(?:\s+(?:name|tool|function)\s*=\s*[\"']?|=[\"']?)(?P<name>{_WORD})[\"']?\s*>"
     rf"|<(?P<bare>{_TOOLS})>\s*<name>\s*(?P<inner>{_WORD})\s*</name>",
     re.I,
 )
@@ -57,10 +57,11 @@ _IN_PARTS = re.compile(
     rf"(?P<given>(?:<(?P<key>{_WORD})>[^<>]{{1,200}}</(?P=key)>\s*){{1,8}})</(?P=tag)>",
     re.I,
 )
-# An answer that is one element of elements: <put><object>cup</object><place>shelf</place></put>.
-_HOLDS = re.compile(
-    rf"\s*<(?P<name>{_WORD})>(?P<given>(?:\s*<(?P<key>{_WORD})>[^<>]{{1,100}}</(?P=key)>){{1,8}})\s*"
-    r"</(?P=name)>\s*",
+# An answer that is one element with others in it: <go><to>pot A</to></go>.
+_NESTED = re.compile(
+    r"\s*<(?P<name>(?!answer|action|move|command|decision|choice|act\b|think|thought|reason|plan|say"
+    r"|tool|call|function|invoke|analysis|response|output|result|scratchpad)[a-z_]{2,20})>\s*"
+    rf"(?P<given>(?:<(?P<key>{_WORD})>[^<>]{{1,200}}</(?P=key)>\s*){{1,6}})</(?P=name)>\s*",
     re.I,
 )
 _LABELS = ("action", "act", "answer", "choice", "command")
@@ -92,19 +93,18 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
     single = _SINGLE_TAG.fullmatch(text)
     if single and not (single["name"].lower() in _LABELS and single["given"].count("=") == 1):
         found.append((*_attributes(single), text))
-    in_parts = list(_IN_PARTS.finditer(text))
-    for parts in in_parts:
+    nested = _NESTED.fullmatch(text)
+    if nested:
+        found.append((nested["name"], _in_tags(nested["given"]), text))
+    for parts in _IN_PARTS.finditer(text):
         given = _in_tags(parts["given"])
         key = next((key for key in _NAMING if given and key in given), "")
         found.append((given.pop(key), given, parts[0]) if given and key else ("", None, parts[0]))
-    holds = None if opened or in_parts else _HOLDS.fullmatch(text)
-    if holds:
-        found.append((holds["name"], _in_tags(holds["given"]), text))
     for call in _LINES.finditer(text):
         found.append((call["name"], _in_line(call["given"]), call[0]))
     orders = []
     for name, given, own in found:
-        if (single or holds) and given and not given.keys().isdisjoint(KEYS):
+        if (single or nested) and given and not given.keys().isdisjoint(KEYS):
             return []  # <avoid action="north"/>
         order = None if given is None else order_of({"name": name, "arguments": given})
         if not order or not order[0]:

@@ -85,7 +85,9 @@ _THOUGHTS = frozenset(
         "observation chat utterance"
     )
 )
-_SHORTENED = frozenset(_list("act cmd"))  # of a key that holds an action, beside others
+_SHORTENED = frozenset(
+    _list("act cmd verb action_type")
+)  # of a key that holds an action, beside others
 _SAID = ("say", "message", "chat", "utterance")
 _ADDRESSES = frozenset(_list("to recipient receiver channel audience role type content"))
 
@@ -155,6 +157,8 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     if not isinstance(value, dict) or not depth:
         return None
     keys = {str(key).lower(): item for key, item in value.items()}
+    if len(keys) > 1 and keys.keys().isdisjoint(_KEYS):  # {"act": "open", "obj": "drawer 5"}
+        keys = {"action" if key in _SHORTENED else key: item for key, item in keys.items()}
     say = next((keys[key] for key in _SAID if key in keys), None)
     say = say if isinstance(say, str) and say.strip() else None
     for key in KEYS:
@@ -164,14 +168,14 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
                 return inner[0], inner[1] or say
             rest = {name: item for name, item in keys.items() if name != key}
             # {"skill": "put_in", "args": {"pot": "A"}} is a call by another name.
-            given = next((name for name in _ARGUMENTS if isinstance(rest.get(name), dict)), None)
-            if given and isinstance(keys[key], str):
-                rest = {str(name).lower(): item for name, item in rest.pop(given).items()} | rest
+            named = next((name for name in _ARGUMENTS if isinstance(rest.get(name), dict)), None)
+            if named and isinstance(keys[key], str):
+                rest = {str(name).lower(): item for name, item in rest.pop(named).items()} | rest
             # {"action": "explore", "args": ["east"]}: they have no names.
-            bare = next((name for name in _ARGUMENTS if _is_listed(rest.get(name))), None)
-            if bare and isinstance(keys[key], str):
-                rest = {"object": rest.pop(bare)} | rest
-            return _wordings(keys[key], rest, called=given is not None), say
+            listed = next((name for name in _ARGUMENTS if _is_listed(rest.get(name))), None)
+            if listed and isinstance(keys[key], str):
+                rest = {"object": rest.pop(listed)} | rest
+            return _wordings(keys[key], rest, called=named is not None), say
     for key in _NESTED:
         found = order_of(keys[key], depth - 1) if key in keys else None
         if found and found[0]:
@@ -184,9 +188,9 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     # A tool call that is named like the action.
     name = next((keys[key] for key in _TOOLS if isinstance(keys.get(key), str)), None)
     given = next((_decoded(keys[key], depth - 1) for key in _ARGUMENTS if key in keys), None)
-    bare = next((keys[key] for key in _ARGUMENTS if _is_listed(keys.get(key))), None)
-    if bare and not isinstance(given, dict):
-        given = {"object": bare}
+    unnamed = next((keys[key] for key in _ARGUMENTS if _is_listed(keys.get(key))), None)
+    if unnamed and not isinstance(given, dict):
+        given = {"object": unnamed}
     if name and (isinstance(given, dict) or (given in (None, "") and set(keys) & {*_ARGUMENTS})):
         rest = {str(key).lower(): item for key, item in (given or {}).items()}
         return _wordings(name, rest, called=True), say
@@ -285,8 +289,6 @@ def ways_of(value: Any, depth: int = _DEEPEST) -> list[str]:
     items = {key: item for key, item in items.items() if key not in _THOUGHTS}
     if len(items) > 1:
         items = {key: item for key, item in items.items() if item is not None}
-    if len(items) > 1:  # {"act": "open", "obj": "drawer 5"}
-        items = {"action" if key in _SHORTENED else key: item for key, item in items.items()}
     said = {key: _in_words(item, depth - 1) for key, item in items.items()}
     full = {
         key: _named(key, words) if words and key not in _VERBS else words or key

@@ -44,6 +44,8 @@ _SPELT = tuple(
         (r"\b(follow|following) to (?=(?:[a-z]+_\d|my|the)\b)", r"\1 "),
         (r"\bwaiting (?=(?:the|my) (?!whole|full|entire|next|turn|step|round))", "waiting for "),
         (r"\binside of\b", "inside"),
+        (r"\bin front to me\b", "in front of me"),
+        (r"\bI turn me (?=to\b)", "I turn "),
         (
             r"(?:\A\W*|(?<=[.;!] ))better (?=I (?:go|take|put|wait|stay|get|bring)\b)"
             r"(?!.*\bthan\b)",

@@ -60,6 +60,9 @@ def mean(answer):
         ('{"action": "go to", "args": ["drawer 2"]}', 0),
         ('{"tool": "go to", "args": ["drawer 3"]}', 1),
         ('{"act": "go to", "obj": "drawer 3", "utterance": "which one?"}', 1),
+        ("<go><to>drawer 2</to></go>", 0),
+        ('<call tool="go_to"><target>drawer 3</target></call>', 1),
+        ('{"verb": "go to", "where": "drawer 2"}', 0),
         # Not these.
         ('<avoid target="drawer 2"/>', None),
         ('<go_to target="drawer 2" target="drawer 3"/>', None),
