@@ -164,7 +164,7 @@ SLEEP_ON = (
     "|let (time|night|it|step) pass)]"
     "|(z|zz|zzz|zzzz|zzzzz|zzzzzz) [.]"
     "|sleep (tight|well|in|soundly)"
-    "|back to sleep|(sleep|snooze) (through|out) [the|this|whole] night)"
+    "|back to sleep|stay in sleep|(sleep|snooze) (through|out) [the|this|whole] night)"
 )
 # What is asked for.
 REQUESTS = (

@@ -247,7 +247,7 @@ def _grammar(
             ("go", None),
             [
                 f"[leave {_SOME} {{that:item}} to {_SOMEBODY} (and|.) [i|i'll]] "
-                f"{_WALK} {_OVER} (to|towards|toward|into|for|at) {{place}} [first] {_THERE}",
+                f"{_WALK} {_OVER} (to|towards|toward|into|in|for|at) {{place}} [first] {_THERE}",
                 f"[({every}) time] [(i|i'll)] {_WALK} {_OVER} (to|towards) {{place}} {to_work}",
                 f"{_WALK} {_OVER} (to|towards|toward|into) {{place}} {_AGAIN} {{also:place}} "
                 "[(i mean|that is)]",

@@ -693,7 +693,8 @@ def short() -> Grammar:
                f"(to|toward) {_place('aim')} by (go|step|move|walk) ({{way}}|{{side}}) {_BY}"],
         "step": [f"{_ONE} [to] ({{way}}|{{side}}) {_BY} [to|onto|into] {_XY}"],
         # A place alone: what it is called, and where it is.
-        "spot": [f"[(to|toward)] {_place('place')}"],
+        "spot": [f"[(to|toward)] {_place('place')}", f"[(to|onto)] {_XY}"],
+        "face": [f"{_TURN} {_TO} {_place('place')} {{letter}}"],
         "alone": ["{n}"],
         "ahead": ["forward"],
         "number": ["{n} [-|.|=|is] {own_name}"],

@@ -200,7 +200,7 @@ def _resolved(reading: Reading, plain: str, seen: Seen) -> int | str:
         there = "x" in values and (values["x"], values["y"]) != seen.here
         return "you are not there" if there else STAY
     if kind == "spot":
-        return _spot(values, seen)
+        return _spot(values, plain, seen)
     if kind in ("step", "face"):
         return _towards(values, way, seen)
     if kind == "bump":
@@ -234,11 +234,12 @@ def _towards(values: dict[str, Any], way: int | None, seen: Seen) -> int | str:
     return ways[0]
 
 
-def _spot(values: dict[str, Any], seen: Seen) -> int | str:
+def _spot(values: dict[str, Any], plain: str, seen: Seen) -> int | str:
     """The direction of a place that is named alone, where turning to it is all that can be meant:
     it is no thing that the chef holds, and not in front of it."""
     named = values.get("place")
-    if named is None or seen.hand in named.things:
+    written = "x" in values and "(" in plain  # "1, 2" may be two actions
+    if not written and (named is None or seen.hand in named.things):
         return "say what you do with it"
     way = _towards(values, None, seen)
     return "you face that already; say what you do" if way == seen.facing else way
