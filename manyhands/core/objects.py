@@ -157,7 +157,7 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     if not isinstance(value, dict) or not depth:
         return None
     keys = {str(key).lower(): item for key, item in value.items()}
-    if len(keys) > 1 and keys.keys().isdisjoint(_KEYS):  # {"act": "open", "obj": "drawer 5"}
+    if len(keys) > 1 and keys.keys().isdisjoint(KEYS):  # {"act": "open", "obj": "drawer 5"}
         keys = {"action" if key in _SHORTENED else key: item for key, item in keys.items()}
     say = next((keys[key] for key in _SAID if key in keys), None)
     say = say if isinstance(say, str) and say.strip() else None
