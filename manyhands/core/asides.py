@@ -320,15 +320,29 @@ _CORRECTED = re.compile(
     r"\s*[,;:.!\u2026\u2014-]*\s*(?P<main>\w[^,;:!?\n]*)",
     re.I,
 )
-# A question that is answered at once: "Fold? No. I call."
+# A question that is answered at once: "Fold? No. I call.", "Should I fold? Yes, I fold."
+_ASKING = (
+    r"\W*(?:(?:so|well|now|hm+|ok(?:ay)?)\W+)*(?:(?:should|shall|do|must|will|can) (?:i|we) "
+    r"(?:just |really |simply |now )?|better to )"
+)
 _ASKED = re.compile(
-    r"\W*(?P<out>[^,;.:!?\n]+)\?\s*(?:no|nope|nah|not yet|not now)\s*[,.;!\n\u2013\u2014]+\s*"
-    r"(?P<main>[^?]+)",
+    rf"(?:{_ASKING}|\W*)(?P<out>[^,;.:!?\n]+)\?\s*(?:no|nope|nah|not yet|not now)"
+    r"\s*[,.;!\n\u2013\u2014]+\s*(?:(?:instead|so|but|rather)\W+)?(?P<main>[^?]+)",
     re.I,
 )
+_YES = r"(?:yes|yep|yeah|yup|sure|definitely|of course|i think so)"
 _ASKED_AND_DONE = re.compile(
-    r"\W*(?:should|shall) i (?P<main>[^,;.:!?\n]+)\?\s*(?:yes|yep|yeah|definitely|i think so)"
-    r"[.!]*\s*",
+    rf"\W*(?:should|shall|do) i (?P<main>[^,;.:!?\n]+)\?\s*{_YES}[.!]*\s*", re.I
+)
+_ASKED_AGAIN = re.compile(
+    rf"{_ASKING}(?P<out>[^,;.:!?\n]+)\?\s*{_YES}\s*[,.;!\n\u2013\u2014]+\s*"
+    r"(?:so\W+)?(?P<main>[^?]+)",
+    re.I,
+)
+# "Fold or call? Call.": one of two.
+_ASKED_OF_TWO = re.compile(
+    rf"(?:{_ASKING}|\W*(?:(?:so|well|now|hm+|ok(?:ay)?)\W+)*)(?P<one>[^,;.:!?\n]{{1,60}}?),? or "
+    r"(?P<two>[^,;.:!?\n]{1,60})\?\s*(?P<main>(?!(?:no|neither|both|either)\b)[^?]+)",
     re.I,
 )
 _RATHER = re.compile(
@@ -458,6 +472,12 @@ def _clauses(text: str) -> Iterator[Clause]:
         asked = _ASKED_AND_DONE.fullmatch(text)
         if asked:
             yield Clause(asked["main"])
+        asked = _ASKED_AGAIN.fullmatch(text)
+        if asked:
+            yield Clause(asked["main"], asked["out"], later=True, again=True)
+        asked = _ASKED_OF_TWO.fullmatch(text)
+        for one, other in (("one", "two"), ("two", "one")) if asked else ():
+            yield Clause(asked["main"], asked[one], asked[other], later=True, again=True)
         return
     call = _CALL.fullmatch(text.strip(" ;`"))
     if call:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from manyhands.core.objects import KEYS, Wordings, objects_in, order_of
+from manyhands.core.objects import KEYS, THOUGHTS, Wordings, objects_in, order_of
 
 _LONGEST = 2_000  # characters of a text with a call
 _WORD = r"[A-Za-z][\w.-]{0,40}"
@@ -66,6 +66,21 @@ _NESTED = re.compile(
 )
 _LABELS = ("action", "act", "answer", "choice", "command")
 _NAMING = ("name", "action", "type", "command", "verb", "skill", "tool", "move")
+# An answer that is one record: <move><type>offer</type><price>26</price></move>, or lines,
+# "move: offer" with "give:" and what is given, further in, below it.
+_RECORD = re.compile(
+    r"\s*<(?P<name>[a-z_]{2,20})>(?P<inside>\s*<.*>\s*)</(?P=name)>\s*", re.I | re.S
+)
+_RECORDS = frozenset(
+    str.split("move action answer decision choice response reply output result command turn act")
+)
+_VERBS = ("action", "move", "type", "name", "decision", "choice", "command", "option", "kind")
+_LINE = re.compile(
+    rf"(?P<indent>[ \t]*(?:[-*][ \t]+)?)[\"'*]{{0,2}}(?P<key>{_WORD})[\"'*]{{0,2}}:[*]{{0,2}}"
+    r"(?:[ \t]+[\"']?(?P<value>[^\n:{}\[\]\"']{1,80}?)[\"']?)?[ \t]*"
+)
+_FENCE = re.compile(r"\A\s*```\w*[ \t]*\n(?P<inside>[^`]*)\n[ \t]*```\s*\Z")
+_MOST_LINES = 12
 _PAIR = re.compile(
     rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
 )
@@ -102,6 +117,9 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
         found.append((given.pop(key), given, parts[0]) if given and key else ("", None, parts[0]))
     for call in _LINES.finditer(text):
         found.append((call["name"], _in_line(call["given"]), call[0]))
+    record = None if found else _record(text)
+    if record:
+        found.append((*record, text))
     orders = []
     for name, given, own in found:
         if (single or nested) and given and not given.keys().isdisjoint(KEYS):
@@ -127,6 +145,45 @@ def _attributes(tag: re.Match[str]) -> tuple[str, dict[str, Any] | None]:
         (key for key in ("name", "action", "type") if key in given and given.keys() - {key}), ""
     )
     return (given.pop(key) if key else tag["name"]), given
+
+
+def _record(text: str) -> tuple[str, dict[str, Any]] | None:
+    """The action of an answer that is one record, and what stands beside it; None if it is none."""
+    fenced = _FENCE.match(text)
+    text = fenced["inside"] if fenced else text
+    holder = _RECORD.fullmatch(text)
+    given = _in_tags(holder["inside"]) if holder else _in_record(text)
+    if not given:
+        return None
+    if holder and holder["name"].lower() not in _RECORDS:
+        return holder["name"], given
+    key = next((key for key in _VERBS if isinstance(given.get(key), str)), "")
+    name = given.pop(key, "")
+    # What has nothing beside it but why is read as a sentence.
+    return (name, given) if name and (holder or not given.keys() <= THOUGHTS) else None
+
+
+def _in_record(text: str) -> dict[str, Any] | None:
+    """What the lines of a record hold, "key: value", by key; those further in belong to the key
+    above them."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    found = [_LINE.fullmatch(line) for line in lines]
+    if not 2 <= len(lines) <= _MOST_LINES or not all(found):
+        return None
+    given: dict[str, Any] = {}
+    held: dict[str, Any] | None = None
+    first = len(found[0]["indent"]) if found[0] else 0
+    for line in filter(None, found):
+        key, value = line["key"].lower(), (line["value"] or "").strip()
+        inner = len(line["indent"]) > first
+        into = held if inner else given
+        if into is None or key in into or (inner and not value):
+            return None
+        if value:
+            into[key] = int(value) if value.isascii() and value.isdigit() else value
+        elif not inner:
+            given[key] = held = {}
+    return given if next(iter(given)) in _VERBS else None
 
 
 def _in_tags(inside: str) -> dict[str, Any] | None:

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from manyhands.core.words import RANKS
-
 LIMIT = 24  # the most lines of `Env.choices`, where there are forms to shorten them
 
 # One of these is in the effect of a choice that is not certain.
@@ -163,37 +161,6 @@ def without_effects(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
     return text
 
 
-def as_choice(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
-    """An answer with the choice that it names by rank, and without effects of choices: `ranked`,
-    then `without_effects`."""
-    return without_effects(ranked(text, choices), choices)
-
-
-def ranked(text: Any, choices: Callable[[], Sequence[Choice]]) -> Any:
-    """An answer that names a choice by its place in the list, "the second option", "the last of
-    these", as that choice; as it is where the list is longer than what is shown of it."""
-    found = _RANKED.fullmatch(text) if isinstance(text, str) and len(text) < 100 else None
-    if not found or "?" in text:
-        return text
-    listed, word = choices(), found["rank"].lower()
-    digits = re.match(r"\d+", word)
-    place = int(digits[0]) if digits else RANKS.get(word, len(listed))
-    shown = len(fold(listed)) == len(listed)
-    return listed[place - 1].text if shown and 0 < place <= len(listed) else text
-
-
-_NUMERALS = r"\d{1,2}(?:st|nd|rd|th)"
-_RANKED = re.compile(
-    r"\W*(?:(?:i|i'll|i will|i'd|let me|let's|okay|ok|so|well|please|just|then|action:|my"
-    r" (?:choice|pick|answer) is|choose|pick|take|select|go (?:for|with)|going (?:for|with)|do"
-    r"|opt for|settle (?:for|on))[\s,]+)*(?:the )?"
-    rf"(?P<rank>{'|'.join(RANKS)}|{_NUMERALS}|last)\s+(?:(?:option|choice|alternative|possibility)"
-    r"(?: (?:on|in|of|from) (?:the|your|that|this) (?:list|menu))?|(?:(?:one|entry|item|line) )?"
-    r"(?:on|in|of|from) (?:(?:the|your|that|this|these|those|my) (?:list|menu|options|choices"
-    r"|possibilities|alternatives)|these|those|them))"
-    r"(?:,? (?:please|then|here|for me|it is|listed|given|offered|above|now))*\W*",
-    re.I,
-)
 _TOLD = re.compile(r"(?<!\baction)(?<!\bsay)(?<=[\w)'\"*`]):\s", re.I)
 _PART, _MEMBER = re.compile(r"\\\{.*?\\\}"), r"\\S+(?:\\s\\S+){0,2}"
 _BOUNDARY = re.compile(r"(?=[,;:.] )(?![^(]*\))")

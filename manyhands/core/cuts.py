@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from manyhands.core.signs import (
+    A_GOOD,
     AGAINST,
     IN_TIME,
     JUDGES,
@@ -280,10 +281,8 @@ CUTS = (
     # "North seems to be the shortest way to the food".
     _Cut(
         re.compile(
-            r"\W*(?P<main>[a-z][^,;:.!?\n]{0,40}?) (?P<reason>(?:is|seems(?: to be)?|looks like)"
-            r" (?:clearly |probably |obviously )?(?:the|my) (?:best|safest|shortest|fastest"
-            r"|quickest|natural|obvious|right|correct|most \w+)(?: \w+)? (?:way|route|path"
-            r"|direction|move|choice|option|action|play|step)\b[^?]*)",
+            r"\W*(?P<main>[a-z][^,;:.!?\n]{0,40}?) (?P<reason>(?:is|(?:seems|looks|feels|sounds)"
+            rf"(?: to be| like)?) (?:clearly |probably |obviously )?{A_GOOD}\b[^?]*)",
             re.I,
         ),
         unless=(NO_HELP,),

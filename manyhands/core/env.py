@@ -33,7 +33,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.choices import LIMIT, Choice, Spot, as_choice, choices_of, fold
+from manyhands.core.choices import LIMIT, Choice, Spot, choices_of, fold
 from manyhands.core.errors import ConfigError as ConfigError
 from manyhands.core.errors import EpisodeOver as EpisodeOver
 from manyhands.core.errors import IllegalAction as IllegalAction
@@ -45,6 +45,7 @@ from manyhands.core.errors import RenderError as RenderError
 from manyhands.core.errors import SeatError as SeatError
 from manyhands.core.errors import SnapshotError as SnapshotError
 from manyhands.core.errors import TrainingError as TrainingError
+from manyhands.core.ranks import by_choice
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
@@ -290,17 +291,16 @@ class Env(Generic[State]):
 
     def parse(self, text: str, state: State, agent: str | int) -> Action:
         """The action that `text` names; raises `IllegalAction` with a reason to act on."""
-        i = self.index(agent)
-        text = as_choice(text, lambda: self.choices(state, i, None))
-        return self._module("text").parse(self, text, state, i)
+        i, read = self.index(agent), self._module("text").parse
+        choices = functools.partial(self.choices, state, i, None)
+        return by_choice(text, choices, lambda said: read(self, said, state, i))
 
     def words(self, action: Action, state: State, agent: str | int) -> str | None:
         """A legal action in words, where choices are parts of an action; None: as in `choices`."""
         return None
 
     def spelling(self, state: State, agent: str | int) -> Spelling | None:
-        """All answers that name a legal action, where `choices` are parts of an action; None: the
-        choices."""
+        """All answers that name a legal action, where `choices` are parts of one; None: those."""
         return None
 
     def compose(self, action: Action, say: str | None, state: State, agent: str | int) -> Action:

@@ -78,7 +78,7 @@ CALLS = frozenset(  # names of tools that take an action
 _GAMES = frozenset(  # may stand in the name of such a tool: "poker_action", "execute_move"
     _list("game env environment world poker kitchen board my final chosen selected execute send")
 )
-_THOUGHTS = frozenset(
+THOUGHTS = frozenset(
     _list(
         "thought thoughts think thinking reason reasoning rationale explanation explain why "
         "comment comments note notes analysis plan strategy confidence say message speech "
@@ -233,7 +233,7 @@ def _wordings(action: Any, rest: dict[str, Any], called: bool) -> Wordings:
     rest = {
         key: item
         for key, item in rest.items()
-        if key not in _THOUGHTS and not _says_nothing(key, item) and _in_words(item) not in alone
+        if key not in THOUGHTS and not _says_nothing(key, item) and _in_words(item) not in alone
     }
     known = _PLAIN | _PREPOSITIONS | _UNITS | _DOUBLINGS
     own = {key: item for key, item in rest.items() if key in known}
@@ -286,7 +286,7 @@ def ways_of(value: Any, depth: int = _DEEPEST) -> list[str]:
     if not isinstance(value, dict):
         return [_in_words(value, depth)]
     items = {str(key).lower(): item for key, item in value.items() if item is not False}
-    items = {key: item for key, item in items.items() if key not in _THOUGHTS}
+    items = {key: item for key, item in items.items() if key not in THOUGHTS}
     if len(items) > 1:
         items = {key: item for key, item in items.items() if item is not None}
     said = {key: _in_words(item, depth - 1) for key, item in items.items()}

@@ -68,6 +68,10 @@ _SPELT = tuple(
         (r"\s*(?:=+>|\u21d2)\s*(?=\w)", ", so "),
         (r"(?:^|(?<=[.;:!] ))lets (?=[a-z])", "let's "),
         (r"\blemme\b", "let me"),
+        (r"\bgimme\b", "give me"),
+        (r"\burs\b", "yours"),
+        (r"\b(no|nope|nah|yes|yeah|yep)(?:[\s,.!]+\1\b)+", r"\1"),
+        (r"(?<=[a-z] )4 (?=(?:my|your|ur|his|her|their) [a-z])", "for "),
         (r"\bwanna\b", "want to"),
         (r"\bwhats\b", "what's"),
         (
@@ -166,7 +170,8 @@ _SPELT = tuple(
             r"\1 ",
         ),
         (
-            r"(?<=[a-z] )n (?=(?:let|see|wait|hope|the|i|go|grab|get|put|take|watch|\w+ing)\b)",
+            r"(?<=[a-z] )n (?=(?:both|all|my|your|\d+|let|see|wait|hope|the|i|go|grab|get|put|take"
+            r"|watch|\w+ing)\b)",
             "and ",
         ),
         (r"\bgo(?:ing)? 2 (?=[a-z])", "go to "),

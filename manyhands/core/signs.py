@@ -33,6 +33,15 @@ RIGHT = re.compile(
     r"\bright (?=beside|next|here|there|behind|under|above|below|in|at|on|by|where)", re.I
 )
 
+# A judgement for an action: "calling is the best play", "5 coins seem a fair start".
+A_GOOD = (
+    r"(?:the|my|an?) (?:very |pretty |fairly |quite )?(?:best|safest|shortest|fastest|quickest"
+    r"|natural|obvious|right|correct|most \w+|good|sensible|reasonable|solid|fair|safe|decent|nice"
+    r"|sound|wise|smart|balanced|modest|generous|strong|clear|simple)(?: \w+)? (?:way|route|path"
+    r"|direction|move|choice|option|action|play|step|start|balance|opening|gesture|compromise"
+    r"|offer|bid|idea|call|approach|split|deal|decision)"
+)
+
 # Groups of words, by what they do.
 _NO = r"no not never cannot \w+n't"
 _PEOPLE = "he she they his her their"

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from manyhands.core.signs import NAME, PLACE
+from manyhands.core.signs import A_GOOD, NAME, PLACE
 from manyhands.core.words import CHEER
 
 MOST = 2_000  # characters of an answer that is read so
@@ -158,6 +158,8 @@ _STRONG = re.compile(
     r"|turn|round))\W*\Z"
     r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
     r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is(?: for me)?\W*\Z"
+    r"|\W*[a-z]{2,}ing [^,;:.!?]{1,50} (?:is|seems|looks|feels|sounds)(?: to be| like)?"
+    rf" {A_GOOD}\W*\Z"
     r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
     r"|option|play|action))?(?: (?:here|now|for me))? is to\b",
     re.I,

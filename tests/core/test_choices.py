@@ -6,7 +6,7 @@ import pickle
 import pytest
 from coins import Coins
 
-from manyhands.core.choices import Choice, Form, choices_of, fold, ranked, without_effects
+from manyhands.core.choices import Choice, Form, choices_of, fold, without_effects
 
 FORM = Form("offer {price}", "any whole price from 0 to 30", {"price": (0, 30)})
 OFFERS = [Choice(f"offer {n}", f"you gain {40 - n}", n, form=FORM) for n in range(31)]
@@ -76,30 +76,6 @@ def test_a_copied_effect_is_taken_off_its_choice(said, left):
 )
 def test_other_words_behind_a_colon_stay(said):
     assert without_effects(said, lambda: LINES) == said
-
-
-@pytest.mark.parametrize(
-    ("said", "named"),
-    [
-        ("the second option", "east"),
-        ("I'll take the last of these, please.", "stay"),
-        ("Option? No idea, the first choice", None),
-        ("the 1st one on the list", "north"),
-        ("the fourth option", None),
-        ("the second one", None),  # of other things
-        ("not the second option", None),
-        ("the second option is bad", None),
-        ("the second option?", None),
-        (3, None),
-    ],
-)
-def test_a_choice_is_named_by_its_place_in_the_list(said, named):
-    listed = [Choice("north"), Choice("east", "step to (2, 1)"), Choice("stay", "wait here")]
-    assert ranked(said, lambda: listed) == (said if named is None else named)
-
-
-def test_a_place_in_a_list_that_is_not_shown_names_nothing():
-    assert ranked("the second option", lambda: OFFERS) == "the second option"
 
 
 def test_games_that_list_strings_need_not_know_of_limits():

@@ -74,7 +74,7 @@ _BY = (
     "|right|centre|center|same|first|second|third|fourth|fifth|last) (row|column)]"
 )
 _END = (
-    "[(for|from) me|with my [next] (stone|mark|{mark})"
+    "[(for|from) me|with my [next] (stone|mark|{mark})|for [a|the|my] (block|win|defence|defense)"
     "|[again] [.] [(right|straight|directly)] (on top of|above) {on:neighbour}"
     "|(.|and) ((your|now your|now it is your|it's your) (turn|move|go) "
     "[(player 0|player 1|now|my friend)]|over to you)"
@@ -339,6 +339,7 @@ _NEIGHBOURS = (
        for have in ("have", "already have", "have already")}
     | {name: (f"p{mark}", mark) for name, mark in _MARKS.items()}
     | {noun: ("any", -1) for noun in ("stone", "piece", "disc", "disk", "chip", "counter")}
+    | {f"{own} own": (whose, -1) for own, whose in _OWNERS.items()}
     | {"mine": ("me", -1), "theirs": ("you", -1), "it": ("any", -1)}
     | dict.fromkeys(_RIVALS, ("you", -1))
 )  # fmt: skip
@@ -395,6 +396,7 @@ COLUMNS = Grammar(
             "|that)]",
             f"(cover|top|sit on|cap) {{on:neighbour}} (in|at|on) ((col|column) {{n}}|{{n:ordinal}} "
             f"{_COL})",
+            f"{_PLAY} (on top of|above) {{on:neighbour}} (in|at) {{n}}",
         ],
     },
     {
@@ -427,7 +429,7 @@ _PLACE = {  # with one square of a small board: how far down, how far across
         f"{{down}} {_OF} {{across}} (side|edge|col|column)",
         f"{_SQUARE} {_OF} {{across}} {_OF} {{down}} (row|line)",
         f"{_SQUARE} {_OF} {{down}} {_OF} {{across}} (side|edge|col|column)",
-        f"{_SQUARE} {_OF} {{down}} {{across}} [hand] [side|corner|edge]",
+        f"{_SQUARE} [{_OF}] {{down}} {{across}} [hand] [side|corner|edge]",
         f"{{down:outer}} (edge|row|side|line) [.] {_OF} {_MIDDLE}",
         f"{{across:outer_side}} (edge|column|side) [.] {_OF} {_MIDDLE}",
         f"{_SQUARE} {_OF} {{across}} {_OF} {{down}}",
@@ -523,8 +525,8 @@ SQUARES = Grammar(
             f"(free|empty|open|unoccupied|vacant|remaining|last|only) ({_SQUARE}|one|1) [left] "
             f"{_ON_LINE} ({_ROW}|{_COLUMN}|{{down}} row|{{across}} (col|column)|column "
             f"{{lettered:letter}}) {_END}",
-            f"(fill|complete|finish|close|plug) ({_ROW}|{_COLUMN}|{{down}} row|{{across}} "
-            f"(col|column)|column {{lettered:letter}}) {_END}",
+            f"(fill|complete|finish|close|plug|block|stop|defend|cut off) ({_ROW}|{_COLUMN}"
+            f"|{{down}} row|{{across}} (col|column)|column {{lettered:letter}}) {_END}",
         ],
         "line by a side": [
             f"(block|stop|cut off|close|fill|complete|finish|defend|cover) {{down}} row (on|at) "

@@ -257,7 +257,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"|am not going to|'m not going to|am not willing to|'m not willing to|am unable to) "
         f"(accept|take|agree to|agree with|approve|go for|go along with|consent to|vote for) "
         f"[{_OFFER}]",
-        f"{_NO} (not|am not) (accept|take|agree to|go for) [{_OFFER}]",
+        f"{_NO} (not|am not) (accept|take|agree|agree to|agree with|go for) [{_OFFER}]",
         f"[no|sorry] [.] [i'm|i am] not interested [in {_OFFER}]",
         "[no|sorry] [.] (that's|that is|it's|it is|this is) (not enough|unfair|not fair"
         "|unacceptable) [for me|to me] [.] [so] [i] (reject|decline|refuse) [it|this|that]",

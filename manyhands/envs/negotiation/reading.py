@@ -17,9 +17,9 @@ import numpy as np
 from manyhands.core import answers
 from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
-from manyhands.core.choices import as_choice
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.ranks import by_choice
 from manyhands.core.signs import NAME
 from manyhands.core.talk import OTHER, clean
 from manyhands.core.words import tokens, whole_number
@@ -241,9 +241,18 @@ _THEIRS = re.compile(
 _BEFORE = re.compile(
     r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
     r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
-    r"(?:too (?:much|high|low|little|expensive|cheap|steep|dear|pricey)|not (?:good )?enough)"
+    r"(?:too (?:much )?(?:much|high|low|little|expensive|cheap|steep|dear|pricey)"
+    r"|not (?:good )?enough)"
     r"|not (?:good )?enough|too (?:much|high|low|little|expensive|cheap|steep|dear|pricey))"
     r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
+    re.I,
+)
+# In private: exactly what the other leaves.
+_REST = re.compile(
+    r"(?:(?:i|i'll|i will|let me) )?(?:(?:take|state|choose|claim|keep) )?"
+    r"(?:(?:exactly |just )?the (?:rest|remainder|other part)|(?:everything|all|what(?:ever)?)"
+    rf"(?: that)? (?:he|she|they|{NAME}) (?:left|leaves|did not take|didn't take|does not take"
+    r"|doesn't take)(?: me| for me)?)",
     re.I,
 )
 # "I accepted" tells of the past, "accepted" alone accepts.
@@ -254,6 +263,7 @@ _PAST = re.compile(
 )
 _FIRST = re.compile(r"\b(?:i|i'll|me|my|mine|myself|let's)\b", re.I)
 _NOTHING = re.compile(r"\W*(?:action\W*)?", re.I)
+_SHORT_NAME = re.compile(r"\bp(\d)\b", re.I)
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -279,7 +289,7 @@ class _Reader:
         if not self.legal.any():
             raise IllegalAction("it is not your turn")
         if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
-            text = self.listed(text)
+            text = self.listed(_SHORT_NAME.sub(r"player_\1", text))
             rest, say = answers.split_say(text)
             if say is not None and self.env.chat is not None:
                 limit = self.env.chat.max_length
@@ -305,7 +315,11 @@ class _Reader:
         return self.decided(text)
 
     def decided(self, text: Any) -> Action:
-        text = as_choice(text, lambda: self.env.choices(self.state, self.agent, None))
+        return by_choice(
+            text, lambda: self.env.choices(self.state, self.agent, None), self.decided_in_words
+        )
+
+    def decided_in_words(self, text: Any) -> Action:
         echo = _PRICE_ECHOED.match(text) if isinstance(text, str) and self.data.width == 1 else None
         if echo and self.seen.marked("offer_by") and int(echo["n"]) == int(self.seen["offer"][0]):
             text = text[echo.end() :]
@@ -430,6 +444,8 @@ class _Reader:
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:
             return self.choice(chosen[0].values["choice"])
+        if self.seen.phase == PICK and self.data.flow == CHAT and _REST.fullmatch(answer.plain):
+            return self.head(ACCEPT, [], answers.quoted(answer.text))
         self.said = answer.plain
         past = _PAST.search(answer.plain)
         silent = self.seen.phase not in (PICK, PROPOSE)

@@ -177,7 +177,7 @@ _PHRASES = {
         f"get rid of ({_HELD}|it|this)",
         f"(give up|throw away|muck|let go of|ditch|surrender|discard|release|bin|dump|drop"
         f"|pitch) {_HELD}",
-        "(be|get|drop|bow|back|step|duck|bail) out [of (this|the) " + _ROUND + "]",
+        "(be|get|go|drop|bow|back|step|duck|bail) out [of (this|the) " + _ROUND + "]",
         "give up [on] [(this|the) " + _ROUND + "]",
         "(give up|throw away|muck|drop|fold) the (hand|card)", "muck [it]",
         f"(give up|let go of|forfeit|surrender|write off|sacrifice|abandon) [{_HELD} and] "
@@ -247,6 +247,7 @@ _PHRASES = {
         "[re] raise [.] (putting|put) in {to:n} [chip] (in total|in all|altogether)",
         "make it a raise [of {n} [chip]|to {to:n} [chip]]",
         "bump [up] (it|the (bet|stakes|pot|price)) [up] [by {n} [chip]|to {to:n} [chip]]",
+        "make [more] (high|higher|bigger) [the|my] bet", "make (the|my) bet (bigger|higher)",
         "bump it up", "(up|raise|increase|double|lift) the (stakes|bet|ante|price)",
         "(push|drive) the (bet|price|stakes) (up|higher)",
         "(go|come) (over the top|higher)", "(come|go) back over the top",

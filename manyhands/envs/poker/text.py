@@ -8,9 +8,10 @@ from which the vectors can be rebuilt. All that is said is said from the view of
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import Answer, decide, how_to_answer, number
+from manyhands.core.answers import REASON, Answer, decide, how_to_answer, number
 from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
@@ -393,7 +394,8 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
             if action not in offers:
                 raise refuse(f"there is no action {action} now")
             return action
-        readings = GRAMMAR.read(answer.plain, others)
+        plain = answer.plain if answer.kind == REASON else _spelt_out(answer.plain, offers)
+        readings = GRAMMAR.read(plain, others)
         if not readings:  # a whole choice
             return _shown_choices(tuple(choices(poker, state, agent))).meaning(answer.plain)
         named: set[int] = set()
@@ -410,6 +412,21 @@ def parse(poker: Poker, text: Any, state: PokerState, agent: int) -> int:
 
     remarks = Remarks(figures=False)
     return int(decide(text, mean, refuse, me=poker.agents[agent], remarks=remarks))
+
+
+# As it is noted down: "f", "x", "b4", "c".
+_NOTED = re.compile(r"(?P<letter>[fcxbr]) ?(?P<chips>\d{0,2})")
+_NOTES = {"f": "fold", "x": "check", "b": "bet", "r": "raise"}
+
+
+def _spelt_out(plain: str, offers: dict[int, str]) -> str:
+    """An answer with the word for its letter, where it is nothing else; "c" is what is free to do:
+    a call or a check."""
+    noted = _NOTED.fullmatch(plain)
+    if noted is None or (noted["chips"] and noted["letter"] in "fx"):
+        return plain
+    passive = "check" if "check" in offers.values() else "call"
+    return f"{_NOTES.get(noted['letter'], passive)} {noted['chips']}".strip()
 
 
 @functools.lru_cache(maxsize=256)

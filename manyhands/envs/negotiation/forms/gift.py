@@ -281,15 +281,18 @@ class Gift(Choice):
                 f"(part with|make a present of|pass|pass on|slip|award|grant) {mine} [(to|for) "
                 f"{whom}]",
                 f"[i] share {mine} with {whom}",
-                f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for) {whom}]",
+                f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for|->) {whom}]",
+                f"{give} [to] [{whom}] {mine} [(to|for) {whom}] as [a|my] (present|gift|donation)",
             ],
             "all": [
                 f"{everything} (go|goes) to {whom} {why}",
                 f"{give} [to] [{whom}] {everything} [(to|for) {whom}]",
                 f"{give} [to] [{whom}] (everything i have|everything|it all) [.] {{amount}}",
                 f"{give} [to] [{whom}] all [of] [my] {{amount}} [(to|for) {whom}]",
+                "(everything|it all|all i have|all my coin) [.] [all] {amount}",
             ],
             "half": [
+                f"{give} [to] {whom} half",
                 f"half [of] (my coin|{purse}) (go|goes) to {whom}",
                 f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)|{purse}) [(to|for) "
                 f"{whom}]",

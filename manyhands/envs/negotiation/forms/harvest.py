@@ -39,7 +39,7 @@ class Harvest(Choice):
     choice_phase = "Harvest."
     choosing_nothing = "catch nothing"
     surface = "lake"
-    units = ("tonne", "unit", "fish")
+    units = ("tonne", "unit", "fish", "t")
 
     growth: float
     capacity: int
@@ -247,7 +247,13 @@ class Harvest(Choice):
                 f"[only|just|(a [sustainable|modest|small|fair|moderate|full|good|safe] catch)] "
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
+            "most": [
+                f"{catch} [(up to|as much as)] [(maximum|max|most|limit)] [(that|what)] "
+                f"[(is|i am|i'm)] (allowed|possible|permitted) {lake}",
+                f"{catch} (maximum|max|full amount) {lake}",
+            ],
             "nothing": [
+                f"nothing (for|from) me {lake}",
                 f"{catch} (nothing|no fish|none|no ton) [at all] {lake}",
                 f"no fish {lake} [from me|for me]",
                 "[i] leave the (fish|lake|stock|water) (alone|in peace|be|untouched) [this month]",
@@ -262,6 +268,8 @@ class Harvest(Choice):
         }
 
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        if reading.meaning == "most":
+            return np.array([min(int(self.offers.max()), int(seen["pool"][0]))])
         return np.array([reading.values.get("amount", 0)])
 
     # ---- scripted players -------------------------------------------------------------------

@@ -268,6 +268,7 @@ class Pool(Bargain):
                 for get in YOU_GET
             ),
             f"{gives} [[to] {YOU}] {{give:list}} [(to|for) {YOU}]",
+            f"[i|i'll|i will] let {{give:list}} (to|for) {YOU}",
             f"[i|i'll|i will] let {YOU} (have|keep|take|get) {{give:list}}",
             f"{{give:list}} [is|are] (for|to) {YOU}",
             "{give:list} (is|are|will be) yours",
@@ -333,7 +334,10 @@ class Pool(Bargain):
             return Bundle(whole="half").counts(self.goods, pool)
         if reading.meaning == "favour":
             share = max(values["amount"], values["second"])
-            if values["amount"] + values["second"] != int(pool[0]):
+            total, said = int(pool[0]), values["amount"] + values["second"]
+            if said == 100 != total and not share * total % 100:
+                share, said = share * total // 100, total
+            if said != total:
                 raise IllegalAction(f"the shares add up to {int(pool[0])}: say what you keep")
             values = {"take": Bundle(((0, share),))}
         if reading.meaning == "each":

@@ -176,7 +176,7 @@ class Price(Bargain):
         end = "(low|lowest|least)" if agent == 0 else "(high|highest|most)"
         it = "[it|this|the item|your item|my item|the thing|your thing|that|the object]"
         offers = [
-            "[offer|propose|suggest|bid] [a price of] {amount}",
+            "[offer|propose|suggest|bid] [to (you|{other})] [[a] price of] {amount}",
             "(offer|propose|suggest|bid|counter|counteroffer) [you|with|at] [a price of] {amount} "
             "[coin] [for (it|the item)]",
             "[make|propose|here is|here's|open with|start with|begin with] [a|an|my] "
@@ -276,7 +276,7 @@ class Price(Bargain):
                 f"you (get|receive|will get|can get|can have) {{amount}} [from me] [for {it}]",
                 f"{{amount}} from me [for {it}]",
                 f"sell me {it} (for|at) {{amount}}",
-                "[i] (can|could|would) only pay {amount}",
+                "[i] (can|could|would|will) [only] (pay|give|offer) [you] [only|just] {amount}",
                 "[i'm|i am|i'd be] (willing|ready|prepared|happy|glad|able) to (spend|invest|put "
                 "up|part with) {amount} (on|for) (it|that|this|the item|your item)",
                 "{amount} is (what|all|the most|as much as) [that] i [can|could|will|would] "

@@ -18,9 +18,15 @@ from manyhands.envs.negotiation.words import EVENLY, Observation, amount, digits
 
 _N = (
     r"(?P<n{0}>[0-9]+|the rest|the remaining|what is left|everything else|nothing|everything"
-    r"|all the coins|all of it)(?: coins?)?"
+    r"|all the coins|all of it|half|the other half)(?: coins?)?"
 )
-_WORDS = {"nothing": "0", "everything": "all", "all the coins": "all", "all of it": "all"}
+_WORDS = {
+    "nothing": "0",
+    "everything": "all",
+    "all the coins": "all",
+    "all of it": "all",
+    "the other half": "half",
+}
 _WHO = (
     r"(?P<who{0}>player [0-9]+|me|myself|i|you|yourself|everybody|everyone|each player|each of us"
     r"|(?:the |both |each )?(?:two |2 )?of (?:them|you)|each of (?:the )?others|each of you"
@@ -35,7 +41,8 @@ _GETS = (
 )
 # "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
 _SHARE = re.compile(
-    rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:for|to|going to|goes to) {_WHO.format(1)})"
+    rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:(?:for|to|going to|goes to) )?"
+    rf"{_WHO.format(1)})"
     rf"|(?:{_WHO.format(2)}(?: will| would| should| shall| can)?(?: (?:{_GETS}|=))? {_N.format(2)})"
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
     rf"|(?:(?:i |i'll |i will )?(?:keep|take|get) (?:all )?{_N.format(4)}(?: for (?:myself|me))?)"
