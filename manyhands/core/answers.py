@@ -696,7 +696,7 @@ _LABEL = re.compile(
     rf"(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
-    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result"
+    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result|vote"
     rf"|output|response|command|pick"
     rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"

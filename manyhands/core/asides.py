@@ -476,8 +476,9 @@ def _clauses(text: str) -> Iterator[Clause]:
         if asked:
             yield Clause(asked["main"], asked["out"], later=True, again=True)
         asked = _ASKED_OF_TWO.fullmatch(text)
-        for one, other in (("one", "two"), ("two", "one")) if asked else ():
-            yield Clause(asked["main"], asked[one], asked[other], later=True, again=True)
+        if asked:
+            yield Clause(asked["main"], asked["one"], asked["two"], later=True, again=True)
+            yield Clause(asked["main"], asked["two"], asked["one"], later=True, again=True)
         return
     call = _CALL.fullmatch(text.strip(" ;`"))
     if call:

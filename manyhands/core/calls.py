@@ -77,7 +77,8 @@ _RECORDS = frozenset(
 _VERBS = ("action", "move", "type", "name", "decision", "choice", "command", "option", "kind")
 _LINE = re.compile(
     rf"(?P<indent>[ \t]*(?:[-*][ \t]+)?)[\"'*]{{0,2}}(?P<key>{_WORD})[\"'*]{{0,2}}:[*]{{0,2}}"
-    r"(?:[ \t]+[\"']?(?P<value>[^\n:{}\[\]\"']{1,80}?)[\"']?)?[ \t]*"
+    r"(?:[ \t]+(?:[\"']?(?P<value>[^\n:{}\[\]\"']{1,80}?)[\"']?"
+    r"|(?P<held>\{[^\n{}]{1,80}\})))?[ \t]*"
 )
 _FENCE = re.compile(r"\A\s*```\w*[ \t]*\n(?P<inside>[^`]*)\n[ \t]*```\s*\Z")
 _MOST_LINES = 12
@@ -175,15 +176,29 @@ def _in_record(text: str) -> dict[str, Any] | None:
     first = len(found[0]["indent"]) if found[0] else 0
     for line in filter(None, found):
         key, value = line["key"].lower(), (line["value"] or "").strip()
+        within = _in_line(line["held"]) if line["held"] else None
         inner = len(line["indent"]) > first
         into = held if inner else given
-        if into is None or key in into or (inner and not value):
+        if into is None or key in into or (inner and not value and within is None):
             return None
-        if value:
-            into[key] = int(value) if value.isascii() and value.isdigit() else value
+        if within is not None:
+            into[key] = _counted(within)
+        elif value:
+            into[key] = _counted(value)
         elif not inner:
             given[key] = held = {}
-    return given if next(iter(given)) in _VERBS else None
+    first_key = next(iter(given))
+    if len(given) == 1 and isinstance(given[first_key], dict) and given[first_key]:
+        return {"action": first_key, **given[first_key]}
+    return given if first_key in _VERBS else None
+
+
+def _counted(value: Any) -> Any:
+    """A value with numbers in place of figures."""
+    if isinstance(value, dict):
+        return {key: _counted(item) for key, item in value.items()}
+    figures = isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if figures else value
 
 
 def _in_tags(inside: str) -> dict[str, Any] | None:

@@ -71,6 +71,7 @@ _SPELT = tuple(
         (r"\bgimme\b", "give me"),
         (r"\burs\b", "yours"),
         (r"\b(no|nope|nah|yes|yeah|yep)(?:[\s,.!]+\1\b)+", r"\1"),
+        (r"(?<=[a-z] )4 (?=\d+ [a-z])", "for "),
         (r"(?<=[a-z] )4 (?=(?:my|your|ur|his|her|their) [a-z])", "for "),
         (r"\bwanna\b", "want to"),
         (r"\bwhats\b", "what's"),

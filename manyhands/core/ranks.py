@@ -34,9 +34,17 @@ def by_choice(
 
 def ranked(text: Any, choices: Callable[[], Sequence[Choice]], alone: bool = False) -> Any:
     """An answer that names a choice by its place in the list, "the second option", "the last of
-    these", "option B, since it is free", `{"action": "the first option"}`, as that choice. `alone`:
-    "the second one" and "the last", too."""
-    if not isinstance(text, str) or not _HINT.search(text):
+    these", "option B, since it is free", "option 2: accept", `{"action": "the first option"}`, as
+    that choice. `alone`: "the second one" and "the last", too."""
+    if not isinstance(text, str):
+        return text
+    numbered = _NUMBERED.fullmatch(text) if len(text) < _MOST else None
+    if numbered:
+        number, words = int(numbered["n"]), numbered["words"]
+        near = choices()[max(number - 1, 0) : number + 1]  # counted from 1, or from 0
+        said = words.lower()
+        return words if any(said.startswith(choice.text.lower()) for choice in near) else text
+    if not _HINT.search(text):
         return text
     whole = _WHOLE.fullmatch(text) if len(text) < _MOST else None
     if whole is None:
@@ -49,12 +57,14 @@ def _named(found: re.Match[str], choices: Callable[[], Sequence[Choice]], alone:
     bare, tail = found["bare"], found["tail"] or ""
     if bare is not None and not alone:
         return found[0]
-    # "Second, the bet is high" counts reasons.
-    if bare is not None and not bare.strip() and tail:
-        return found[0]
     rank = (found["rank"] or found["letter"]).lower().replace("-", " ")
     choice = _placed(rank, choices())
     if choice is None:
+        return found[0]
+    # "The second, accept" says it twice; "second, the bet is high" counts reasons.
+    if tail.strip(" ,;:.\u2013\u2014-").lower().startswith(choice.text.lower()):
+        tail = ""
+    if bare is not None and not bare.strip() and tail:
         return found[0]
     lead = _PICKS.sub("I choose ", found["lead"]) if tail else found["lead"]
     marked = bool(_MARK.match(lead))
@@ -115,6 +125,12 @@ _WHOLE = re.compile(
     rf"|{_PICK})[\s,]+)*){_PLACE}"
     r"(?:,? (?:please|then|here|for me|it is|listed|given|offered|above|now))*"
     r"(?P<tail>(?:\s?[,;:.\u2013\u2014-]+\s+(?=[a-z])|,? (?=(?:because|since|as|so)\b)).*)?\W*",
+    re.I | re.S,
+)
+# "Option 2: accept".
+_NUMBERED = re.compile(
+    r"\W*(?:option|choice|alternative|number|no\.?|#)\s*(?P<n>\d{1,2})(?:\s*[:.)\u2013\u2014-]+|,)\s+"
+    r"(?P<words>[a-z].*)",
     re.I | re.S,
 )
 _MARK = re.compile(
