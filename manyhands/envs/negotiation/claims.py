@@ -91,6 +91,7 @@ _PLEDGES = (
 )
 _PLEDGED = (
     f"([{_MOST}] {{n}} [ton] {_LAKE} [{_AT_MOST}] {_LAKE}"
+    f"|(to not|not to) {_CATCH} {_OVER} {_TONS} {_LAKE}"
     f"|[to] {_CATCH} [{_MOST}] {_TONS} {_LAKE} [{_AT_MOST}] {_LAKE}"
     f"|(i'll|i will|i shall) {_CATCH} [{_MOST}] {_TONS} {_LAKE} [{_AT_MOST}] {_LAKE}"
     f"|not to {_CATCH} {_OVER} {_TONS} {_LAKE}|not to ({_CATCH} {{n:any}}|{{n:any}}) [at all] "

@@ -14,7 +14,10 @@ from manyhands.envs.negotiation.claims import CLAIMS, LIMITS, SLOTS
 from manyhands.envs.negotiation.forms import Scenario
 from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT, WALK
 
-_WHAT = "(offer|deal|proposal|price|bid|split|trade|exchange|swap|terms|counteroffer|division|plan)"
+_WHAT = (
+    "(offer|deal|proposal|proposition|price|bid|split|trade|exchange|swap|terms"
+    "|counteroffer|division|plan)"
+)
 _OFFER = (
     "(it|this|that|this one|that one|what [is|lies] on [the] table"
     "|what ({maker:other}|they|he|she|you|the (buyer|seller)) [have|has] (put forward|propose"
@@ -168,7 +171,8 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "[(i|we) can|i could] live with (it|this|that)",
         f"[that's|that is|it's|it is|this is|{_OFFER} is] (fine|okay|ok|good|alright|cool) "
         "(by|with|for) me",
-        f"[i] (nod|say) yes [to {_OFFER}]",
+        f"[i] (nod|say) (yes|ok|okay) [to {_OFFER}]",
+        f"{_OFFER} is (fine|okay|ok|alright)",
         f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
         f"{_OFFER})",
         "[i] (say|answer|reply) (yes|aye|deal|agreed)",

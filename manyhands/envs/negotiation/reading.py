@@ -19,7 +19,7 @@ from manyhands.core.asides import MOST, is_reason, pieces
 from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
 from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.ranks import by_choice
+from manyhands.core.ranks import by_choice, ranked
 from manyhands.core.signs import NAME
 from manyhands.core.talk import OTHER, clean
 from manyhands.core.words import tokens, whole_number
@@ -240,7 +240,7 @@ _THEIRS = re.compile(
 )
 _BEFORE = re.compile(
     r"^\W*(?:sorry,? )?(?:no,? )?(?:(?:that|this|it|\d+|your (?:offer|price|bid)|the price)"
-    r"(?:['\u2019]s| is) (?:just |simply |way |far |a bit |a little |still |really )?"
+    r"(?:['\u2019]s| is)? (?:just |simply |way |far |a bit |a little |still |really )?"
     r"(?:too (?:much )?(?:much|high|low|little|expensive|cheap|steep|dear|pricey)"
     r"|not (?:good )?enough)"
     r"|not (?:good )?enough|too (?:much|high|low|little|expensive|cheap|steep|dear|pricey))"
@@ -263,6 +263,7 @@ _PAST = re.compile(
 )
 _FIRST = re.compile(r"\b(?:i|i'll|me|my|mine|myself|let's)\b", re.I)
 _NOTHING = re.compile(r"\W*(?:action\W*)?", re.I)
+_NOTED = re.compile(r"\W*([yn])\W*", re.I)
 _SHORT_NAME = re.compile(r"\bp(\d)\b", re.I)
 
 
@@ -289,6 +290,7 @@ class _Reader:
         if not self.legal.any():
             raise IllegalAction("it is not your turn")
         if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
+            text = self.listed_words(text)
             text = self.listed(_SHORT_NAME.sub(r"player_\1", text))
             rest, say = answers.split_say(text)
             if say is not None and self.env.chat is not None:
@@ -314,12 +316,20 @@ class _Reader:
                         return self.words(say)
         return self.decided(text)
 
+    def listed_words(self, text: str) -> str:
+        """An answer that names words to say by their place in the list of choices, as those."""
+        named = ranked(text, lambda: self.env.choices(self.state, self.agent, None), alone=True)
+        return str(named) if str(named).startswith("say:") else text
+
     def decided(self, text: Any) -> Action:
         return by_choice(
             text, lambda: self.env.choices(self.state, self.agent, None), self.decided_in_words
         )
 
     def decided_in_words(self, text: Any) -> Action:
+        noted = _NOTED.fullmatch(text) if isinstance(text, str) else None
+        if noted and self.seen.phase in (TURNS, RESPOND):
+            text = {"y": "yes", "n": "no"}[noted[1].lower()]
         echo = _PRICE_ECHOED.match(text) if isinstance(text, str) and self.data.width == 1 else None
         if echo and self.seen.marked("offer_by") and int(echo["n"]) == int(self.seen["offer"][0]):
             text = text[echo.end() :]

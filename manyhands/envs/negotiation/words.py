@@ -306,7 +306,9 @@ def _patterns(goods: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     things = f"(?:{others}|pool|lot)"
     whole = (
         r"(?P<nothing>nothing(?: at all)?|none of (?:it|them))"
-        rf"|(?P<rest>(?:all |everything )?(?:of )?the (?:rest|others?|remaining {things}"
+        r"|(?P<rest>(?:the )?(?:rest|remainder)(?= (?:for|to|goes to|is|are|yours|mine)\b)"
+        rf"|all (?:the )?other {things}"
+        rf"|(?:all |everything )?(?:of )?the (?:rest|others?|remaining {things}"
         rf"|remainder|other {things})(?: of (?:it|them|the {things}))?|everything else|all else"
         r"|what(?:ever)?(?: is|'s)? (?:left|remains)(?: over)?|what's left(?: over)?)"
         rf"|(?P<half>half(?: of)?(?: (?:it|them|everything|the {things}|coins))?)"

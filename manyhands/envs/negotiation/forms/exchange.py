@@ -373,7 +373,8 @@ class Exchange(Bargain):
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         hands = (
-            "(give|offer|send|hand|hand over|pay|trade|swap|exchange|barter|sell|provide|part with"
+            "(give|offer|try|send|hand|hand over|pay|trade|swap|exchange|change|barter|sell"
+            "|provide|part with"
             "|put up|let go of|let you have|trade away|give away|give up|spend|spare|supply)"
         )
         want = "(i'd like|i would like|i want|i wish|i'd prefer|i'd rather|i would rather)"

@@ -283,6 +283,8 @@ class Gift(Choice):
                 f"[i] share {mine} with {whom}",
                 f"[my] (gift|donation) [is|of|will be] {{amount}} [(to|for|->) {whom}]",
                 f"{give} [to] [{whom}] {mine} [(to|for) {whom}] as [a|my] (present|gift|donation)",
+                f"make {whom} [a] (present|gift) of {{amount}}",
+                "(match|answer|return|repay) (that|it|this) with [a] (gift|donation) of {amount}",
             ],
             "all": [
                 f"{everything} (go|goes) to {whom} {why}",

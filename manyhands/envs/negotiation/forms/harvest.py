@@ -248,9 +248,9 @@ class Harvest(Choice):
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
             "most": [
-                f"{catch} [(up to|as much as)] [(maximum|max|most|limit)] [(that|what)] "
+                f"{catch} [the] [(up to|as much as)] [(maximum|max|most|limit)] [(that|what)] "
                 f"[(is|i am|i'm)] (allowed|possible|permitted) {lake}",
-                f"{catch} (maximum|max|full amount) {lake}",
+                f"{catch} [the] (maximum|max|full amount) {lake}",
             ],
             "nothing": [
                 f"nothing (for|from) me {lake}",

@@ -11,6 +11,7 @@ import numpy as np
 
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
+from manyhands.core.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
 from manyhands.envs.negotiation.words import Observation
@@ -176,7 +177,11 @@ class Price(Bargain):
         end = "(low|lowest|least)" if agent == 0 else "(high|highest|most)"
         it = "[it|this|the item|your item|my item|the thing|your thing|that|the object]"
         offers = [
-            "[offer|propose|suggest|bid] [to (you|{other})] [[a] price of] {amount}",
+            "[offer|propose|suggest|bid] [(you|to you|to {other})] [(a|the) price of] {amount}",
+            "[offer|propose|suggest|bid|ask [for]] {n:count} [coin] "
+            "{more:more} [than] (your|his|her|their|the|{other} s|buyer s|seller s"
+            "|the buyer's|the seller's|buyer's|seller's) [last|current|standing] "
+            "(offer|bid|price|ask|proposal)",
             "(offer|propose|suggest|bid|counter|counteroffer) [you|with|at] [a price of] {amount} "
             "[coin] [for (it|the item)]",
             "[make|propose|here is|here's|open with|start with|begin with] [a|an|my] "
@@ -215,7 +220,10 @@ class Price(Bargain):
             "(i'd|i'll|i can|i will|i would|let's) go [with|for|to|as (low|high) as] {amount}",
             "[i'll|i'd] (open|start|begin) (with|at|by asking [for]|by offering) {amount}",
             "(split|halve) the difference [.] [at|on] {amount}",
-            "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) to {amount}",
+            "[i] [can|will|i'll|i'd|am willing to] (come|go) (down|up) (to|until) {amount}",
+            "[i] [can|will|i'll|i'd|am willing to] [only] (lower|drop|reduce|raise|increase|cut) "
+            "[my|the] (price|offer|bid|ask|asking price) from {not:amount} to {amount}",
+            "meet you at {amount}",
             "(you|they|he|she|{other}|the (buyer|seller)) (say|said|offer|offered|bid) [for] "
             "{not:amount} [.] [but] (i|i'll|i'd) (say|offer|bid|propose"
             "|counter) [for|with] {amount}",
@@ -271,7 +279,8 @@ class Price(Bargain):
                 "[i] [can] give you {amount} [for (it|the item|your item)]",
                 f"{will} (buy|purchase|take) {it} [from you] (for|at) {{amount}}",
                 f"sell {it} [to me] (for|at) {{amount}}",
-                f"[i'm|i am|i'd be] (willing|ready|prepared|happy|glad) to (pay|give [you]|spend"
+                f"[i'm|i am|i'd be] (willing|ready|prepared|happy|glad) (to|for) (pay|give [you]"
+                f"|spend"
                 f"|offer [you]) {{amount}} [for {it}]",
                 f"you (get|receive|will get|can get|can have) {{amount}} [from me] [for {it}]",
                 f"{{amount}} from me [for {it}]",
@@ -285,7 +294,8 @@ class Price(Bargain):
         # What makes it firm.
         coin = "(coin|penny|cent|dime|dollar)"
         firm = (
-            "[[just|only] for (you|them|him|her|{other})] [[.] [well|far|just|still] (above|over"
+            "[but not (lower|higher|further|more|less)] [[just|only] for (you|them|him|her"
+            "|{other})] [[.] [well|far|just|still] (above|over"
             "|below|under) (my (cost|value|limit)|what it "
             "(cost me|is worth to me|costs me))] [right now|for now] "
             f"[[.] [and|but] (not (a|1|one) [single] {coin} (more|less)|not {coin} (more|less)"
@@ -297,6 +307,18 @@ class Price(Bargain):
             "offer": [f"{pattern} {firm}" for pattern in offers],
             "close": [f"{pattern} {firm}" for pattern in closes],
         }
+
+    def slots(self, agent: int) -> dict[str, Any]:
+        more = dict.fromkeys(("more", "higher", "above"), 1)
+        return super().slots(agent) | {"more": more | dict.fromkeys(("less", "lower", "below"), -1)}
+
+    def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
+        values = reading.values
+        if "more" not in values:
+            return super().offered(seen, reading)
+        if not seen.marked("offer_by"):
+            raise IllegalAction("no price of the other stands")
+        return np.array([int(seen["offer"][0]) + values["n"] * values["more"]])
 
     def means_standing(self, seen: Observation, content: np.ndarray) -> bool:
         return bool(seen.marked("offer_by")) and bool(content[0] == seen["offer"][0])
