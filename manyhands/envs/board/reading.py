@@ -41,6 +41,7 @@ _PLAY = (
     f"[{_VERB} [{_OBJECT}] [{_ON}]"
     f"|{_OBJECT} [(sit|stand|rest|be)] {_ON}"
     f"|{_OBJECT} (go|land|fall|drop|sit) [{_ON}]|put down {_OBJECT} [{_ON}]"
+    f"|let (fall|drop|go|slide) {_OBJECT} {_ON}"
     f"|let {_OBJECT} (go|fall|drop|sit|stand|land|rest|be|slide) {_ON}"
     f"|put {_OBJECT} down {_ON}|have {_OBJECT} {_ON}|go [ahead] and (take|mark|claim)"
     "|(straight|right) down [into]|down [into]|into|onto|on to|in|on"
@@ -147,6 +148,7 @@ _NAMED = {
         "row",
         f"[(col|column)] {{n}} {_KEEPS}",
         "[in|into|to] (col|column) {letter}",
+        "(col|column) = {n}",
         "(col|column) [.] [number] {n} [and] [at|on|in|to] row {row:n}",
         "[[on] top] [at|in] row {row:n} [and|of|in] (col|column) [number] {n}",
         "[at|on] {row:floor} of (col|column) [number] {n}",
@@ -456,6 +458,7 @@ SQUARES = Grammar(
     {
         "square": [
             f"{_PLAY} [{_SQUARE}] {{column:letter}} {{row:n}} [{_SQUARE}] {_END}",
+            f"{_SQUARE} = {{column:letter}} {{row:n}}",
             f"(start|begin|open) (near|close to) {_MIDDLE} (with|at|on) {{column:letter}} "
             "{row:n}",
             f"{_PLAY} [{_SQUARE}] {{row:n}} {{column:letter}} {_END}",

@@ -37,7 +37,7 @@ _PHRASES = {
         f"{_ITS} {_HOW} check {_MINE}",
         "(tap|knock|rap) [(the|on the) table]", "no bet [.] check", "check [.] no bet",
         "check (my|this|the) (option|turn|1|one|pair)", "check (around|along|through)",
-        "stay put",
+        "stay put", "let [(it|this)] pass",
         "(slow play|sandbag) [.] [and|with] [a|i] check", "check with (my|this|the) " + _CARD,
         "decline to bet [.] [and] [check] [instead]",
         "(make|give|play) [a] check", "check (this|in this) (one|1|round|hand)",
@@ -134,6 +134,7 @@ _PHRASES = {
         "pay [the|those] {n:count} [more] [chip] "
         "[to (stay in|see it|call|continue|go on|see (your|the|that) card)]",
         "(match|pay|cover|meet) it", "(i'll|i will) see it", "(call|match) [{other}|you]",
+        f"(call|match|see|meet) [the] {{n:count}} [more] chip (of|from) {_SEAT}",
         "pay to (see|call|continue|stay [in]|go on) "
         "[it|that|(your|the|that|next|public) [public|next] card|[in] [the|this] hand]",
         "(call|see) you", "match", "(go|come) along [with it]", "stay in [the] [hand|pot|game]",
