@@ -620,7 +620,7 @@ _list = str.split
 
 _TAGGED = re.compile(
     r"[<\[](/?)(answer|action|move|final|final_answer|final_action|choice|decision"
-    r"|command|act)[>\]]|\\boxed\{",
+    r"|command|act|vote)[>\]]|\\boxed\{",
     re.I,
 )
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from manyhands.core.choices import Choice, fold, without_effects
 from manyhands.core.errors import IllegalAction
-from manyhands.core.words import RANKS
+from manyhands.core.words import RANKS, whole_number
 
 Action = TypeVar("Action")
 
@@ -39,8 +39,9 @@ def ranked(text: Any, choices: Callable[[], Sequence[Choice]], alone: bool = Fal
     if not isinstance(text, str):
         return text
     numbered = _NUMBERED.fullmatch(text) if len(text) < _MOST else None
-    if numbered:
-        number, words = int(numbered["n"]), numbered["words"]
+    number = whole_number(numbered["n"].lower()) if numbered else None
+    if numbered and number is not None:
+        words = numbered["words"]
         near = choices()[max(number - 1, 0) : number + 1]  # counted from 1, or from 0
         said = words.lower()
         return words if any(said.startswith(choice.text.lower()) for choice in near) else text
@@ -59,7 +60,10 @@ def _named(found: re.Match[str], choices: Callable[[], Sequence[Choice]], alone:
         return found[0]
     rank = (found["rank"] or found["letter"]).lower().replace("-", " ")
     choice = _placed(rank, choices())
-    if choice is None:
+    if choice is None or _LISTS.search(tail):
+        return found[0]
+    # "Option A: north. Option B: west." is a list of one's own.
+    if found["letter"] and tail.strip().startswith((":", "-", "\u2013", "\u2014")):
         return found[0]
     # "The second, accept" says it twice; "second, the bet is high" counts reasons.
     if tail.strip(" ,;:.\u2013\u2014-").lower().startswith(choice.text.lower()):
@@ -97,6 +101,7 @@ _LETTERED = re.compile(r"[a-z]\d")
 _FROM_END = {
     **{"last": 1, "final": 1, "penultimate": 2},
     **{"second last": 2, "second to last": 2, "next to last": 2},
+    **{"one before the last": 2, "one before last": 2},
     **{"third last": 3, "third to last": 3},
 }
 _NUMERALS = r"\d{1,2}(?:st|nd|rd|th)"
@@ -104,12 +109,13 @@ _PICK = (
     r"(?:choose|pick|take|select|use|do|play|opt for|settle (?:for|on)|decide (?:for|on)|stick with"
     r"|go (?:for|with)|(?:going|opting) (?:for|with)|choosing|picking|taking|selecting)"
 )
+_LISTS = re.compile(r"\b(?:option|choice|alternative)s?\b", re.I)
 _PICKS = re.compile(rf"(?:\b(?:i|i'll|i will|i'd|let me|let's)\s+)?\b{_PICK}\s+\Z", re.I)
 _OF = r"(?:on|in|of|from) (?:the|your|that|this|these|those|my)"
 _PLACE = (
     r"(?:the )?(?:very )?(?:"
     rf"(?P<rank>(?:second|third|next)[ -](?:to[ -])?last|{'|'.join(RANKS)}|{_NUMERALS}|last|final"
-    r"|penultimate|middle)"
+    r"|penultimate|middle|one before (?:the )?last)"
     rf"(?:\s+(?:option|choice|alternative|possibility)(?: {_OF} (?:list|menu))?"
     r"|\s+(?:free|legal|available|listed|offered|open|possible) (?:one|option|choice|move|action"
     r"|square|cell|spot|column)"
@@ -129,7 +135,7 @@ _WHOLE = re.compile(
 )
 # "Option 2: accept".
 _NUMBERED = re.compile(
-    r"\W*(?:option|choice|alternative|number|no\.?|#)\s*(?P<n>\d{1,2})(?:\s*[:.)\u2013\u2014-]+|,)\s+"
+    r"\W*(?:option|choice|alternative|number|no\.|#)\s*(?P<n>\d{1,2}|[a-z]{3,5})(?:\s*[:.)\u2013\u2014-]+|,)\s+"
     r"(?P<words>[a-z].*)",
     re.I | re.S,
 )

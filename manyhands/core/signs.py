@@ -35,11 +35,12 @@ RIGHT = re.compile(
 
 # A judgement for an action: "calling is the best play", "5 coins seem a fair start".
 A_GOOD = (
-    r"(?:the|my|an?) (?:very |pretty |fairly |quite )?(?:best|safest|shortest|fastest|quickest"
+    r"(?:(?:about|just) right|(?:the|my|an?) (?:very |pretty |fairly |quite )?(?:best|safest"
+    r"|shortest|fastest|quickest"
     r"|natural|obvious|right|correct|most \w+|good|sensible|reasonable|solid|fair|safe|decent|nice"
     r"|sound|wise|smart|balanced|modest|generous|strong|clear|simple)(?: \w+)? (?:way|route|path"
     r"|direction|move|choice|option|action|play|step|start|balance|opening|gesture|compromise"
-    r"|offer|bid|idea|call|approach|split|deal|decision)"
+    r"|offer|bid|idea|call|approach|split|deal|decision))"
 )
 
 # Groups of words, by what they do.

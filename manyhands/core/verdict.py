@@ -158,7 +158,8 @@ _STRONG = re.compile(
     r"|turn|round))\W*\Z"
     r"|\W*(?:so|therefore|thus|hence)\s*:\s*\w"
     r"|\W*(?!(?:this|that|what|how)\b)[^,;:.!?]{1,40} it is(?: for me)?\W*\Z"
-    r"|\W*[a-z]{2,}ing [^,;:.!?]{1,50} (?:is|seems|looks|feels|sounds)(?: to be| like)?"
+    r"|\W*(?:[a-z]{2,}ing|(?:an?|my) (?:\w+ )?(?:ask|offer|bid|price|gift|catch|split))"
+    r" [^,;:.!?]{1,50} (?:is|seems|looks|feels|sounds)(?: to be| like)?"
     rf" {A_GOOD}\W*\Z"
     r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
     r"|option|play|action))?(?: (?:here|now|for me))? is to\b",

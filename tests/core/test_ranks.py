@@ -37,6 +37,13 @@ MIXED = [Choice("pass"), Choice("accept"), *OFFERS, Choice("walk away")]
         ("It is near.\nACTION: the second option", "It is near.\nACTION: east"),
         ("<answer>option A</answer>", "<answer>north</answer>"),
         ("not my last choice", None),
+        ("Option A: stay. Option B: north. I choose north.", None),
+        ("The first option is far, the second option near", None),
+        ("option 2: east", "east"),
+        ("Option two, east, please", "east, please"),
+        ("option 1: stay", None),
+        ("No clue, north", None),
+        ("the one before the last", None),
         (3, None),
     ],
 )
