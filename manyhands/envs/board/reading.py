@@ -302,6 +302,7 @@ def _in_columns(ways: list[str]) -> list[str]:
         f"[{_EARLY} [.] [(so|and)] [(i|i'll|i'm|let me|let's)] [keep]] {_PLAY} {place} [it is] "
         f"[{_SAME}] [(again|now|once more)] [[.] with {_GOAL}] [{_BRINGS}] {_LATER}",
         f"{named} {_PRAISE} {_SO}",
+        f"{named} is forced",
         f"[{_MAKES}] [it] {_GOAL} [here] (in|at|on|with) {named} [(again|now)]",
         f"[(my|a|this|1|one|another)] [next] {_STONE} [here] (in|at|on|into) {named} {_MAKES} "
         f"{_GOAL} [(for me|at once|now)]",

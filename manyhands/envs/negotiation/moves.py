@@ -173,6 +173,7 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "(by|with|for) me",
         f"[i] (nod|say) (yes|ok|okay) [to {_OFFER}]",
         f"{_OFFER} is (fine|okay|ok|alright)",
+        "sure [.] why not",
         f"(it is|it's|that's|that is|this is) [a] (yes|aye|deal) (from me|from my side|to "
         f"{_OFFER})",
         "[i] (say|answer|reply) (yes|aye|deal|agreed)",

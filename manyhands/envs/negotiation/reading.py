@@ -247,7 +247,12 @@ _BEFORE = re.compile(
     r"(?: for me)?\s*[,;.!\u2013\u2014]+\s*(?:but |so )?(?=\S)",
     re.I,
 )
-# In private: exactly what the other leaves.
+# In private: what was proposed, or exactly what the other leaves.
+_AS_PROPOSED = re.compile(
+    r"(?:(?:i|i'll|i will|let me) )?(?:stay (?:by|with)|stick (?:to|with)|keep to|stand by|follow)"
+    r" (?:my|our|the) (?:own )?(?:proposal|offer|word|plan)",
+    re.I,
+)
 _REST = re.compile(
     r"(?:(?:i|i'll|i will|let me) )?(?:(?:take|state|choose|claim|keep) )?"
     r"(?:(?:exactly |just )?the (?:rest|remainder|other part)|(?:everything|all|what(?:ever)?)"
@@ -454,7 +459,9 @@ class _Reader:
         chosen = _OFFERED.read(answer.text, {"choice": _longest(named)})
         if len(chosen) == 1:
             return self.choice(chosen[0].values["choice"])
-        if self.seen.phase == PICK and self.data.flow == CHAT and _REST.fullmatch(answer.plain):
+        private = self.seen.phase == PICK and self.data.flow == CHAT
+        own = self.seen.marked("offer_by") == 0 if private else False
+        if private and (_REST if not own else _AS_PROPOSED).fullmatch(answer.plain):
             return self.head(ACCEPT, [], answers.quoted(answer.text))
         self.said = answer.plain
         past = _PAST.search(answer.plain)

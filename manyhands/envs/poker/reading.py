@@ -93,7 +93,8 @@ _PHRASES = {
         "(make|place|put down|lay|put in|launch|start with) [a|my|the] [{n} [-] [chip]] bet "
         "[of {n} [chip]] [(in|into) [the] (pot|middle)]",
         "bet (it|with) {n} [chip]",
-        "open [the] [betting|round|action|bidding] [(with|for) {n:count} [single] [chip]]",
+        "open [the] [betting|round|action|bidding|game|hand|pot] "
+        "[(with|for) {n:count} [single] [chip]]",
         "open [the] [betting|round|action] (with|by) [a] bet [of {n} [chip]]",
         "open (for|with) a (bet|wager) [of {n} [chip]]",
         f"(stake|wager|risk|gamble|venture|invest) ({{n}}|{_CHIPS}) {_MINE}",
@@ -114,7 +115,7 @@ _PHRASES = {
         f"(here's|here is|here are|there's|there goes|here goes|here comes|take) "
         f"(my [one|1|{{n}}|single|last|other]|the|{{n:count}}) chip [in|into {_POT}]",
         f"{_FEW} (in|into|go into|goes into|on|to|for) {_POT}",
-        f"{_PUTS} (my|the) [one|1|{{n}}|only|single] chip (in|into {_POT}|down|forward)",
+        f"{_PUTS} (my|the) [one|1|{{n}}|only|single] chip (in|in {_POT}|into {_POT}|down|forward)",
         "in (go|goes) (my|a|one|1|the|{n}) [one|single|more] chip", "chip in [{n}]",
         f"(a|another|one|1|my|{{n}}) [more|extra] chip ((go|goes|comes) in [from me]"
         f"|from me [in|into {_POT}|on {_POT}])",
@@ -139,6 +140,7 @@ _PHRASES = {
         "[it|that|(your|the|that|next|public) [public|next] card|[in] [the|this] hand]",
         "(call|see) you", "match", "(go|come) along [with it]", "stay in [the] [hand|pot|game]",
         "pay [the] (chip|bet|price|amount) [to (stay in|see it|call)]",
+        "pay [the] (chip|bet|price|amount) [for] to see [the] (card|showdown)",
         "(stay|go) to [the] showdown",
         "(see|look at) (your|the|that) (card|cards)",
         "(pay|call) [to|and] see (your|the|that) (card|cards|hand)",

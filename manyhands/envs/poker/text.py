@@ -422,6 +422,8 @@ _NOTES = {"f": "fold", "x": "check", "b": "bet", "r": "raise"}
 def _spelt_out(plain: str, offers: dict[int, str]) -> str:
     """An answer with the word for its letter, where it is nothing else; "c" is what is free to do:
     a call or a check."""
+    if plain == "chk":
+        return "check"
     noted = _NOTED.fullmatch(plain)
     if noted is None or (noted["chips"] and noted["letter"] in "fx"):
         return plain

@@ -228,6 +228,7 @@ class Harvest(Choice):
         return {
             "catch": [
                 f"{catch} {{amount}} {lake}",
+                "catch ton {amount}",
                 f"i want [to catch|to take|to harvest] {{amount}} {lake}",
                 f"[my|a] (catch|harvest) [this month|for this month] [is|of|will be] {{amount}} "
                 f"{lake}",

@@ -224,6 +224,8 @@ class Price(Bargain):
             "[i] [can|will|i'll|i'd|am willing to] [only] (lower|drop|reduce|raise|increase|cut) "
             "[my|the] (price|offer|bid|ask|asking price) from {not:amount} to {amount}",
             "meet you at {amount}",
+            "{amount} final",
+            "[a|my] opening ask of {amount}",
             "(you|they|he|she|{other}|the (buyer|seller)) (say|said|offer|offered|bid) [for] "
             "{not:amount} [.] [but] (i|i'll|i'd) (say|offer|bid|propose"
             "|counter) [for|with] {amount}",

@@ -18,9 +18,10 @@ from manyhands.envs.negotiation.words import EVENLY, Observation, amount, digits
 
 _N = (
     r"(?P<n{0}>[0-9]+|the rest|the remaining|what is left|everything else|nothing|everything"
-    r"|all the coins|all of it|half|the other half)(?: coins?)?"
+    r"|all the coins|all of it|all(?= for)|half|the other half)(?: coins?)?"
 )
 _WORDS = {
+    "all": "all",
     "nothing": "0",
     "everything": "all",
     "all the coins": "all",
@@ -41,7 +42,8 @@ _GETS = (
 )
 # "40 for me", "player_1 gets 30", "give player_1 30", "keep 40", of words with single spaces.
 _SHARE = re.compile(
-    rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:(?:for|to|going to|goes to) )?"
+    rf"(?:(?:i )?(?:give |offer )?(?:{_N.format(1)} (?:(?:for|to|going to|goes to) "
+    rf"|(?=(?:me|player)\b))"
     rf"{_WHO.format(1)})"
     rf"|(?:{_WHO.format(2)}(?: will| would| should| shall| can)?(?: (?:{_GETS}|=))? {_N.format(2)})"
     rf"|(?:(?:i |i'll |i will )?(?:give|offer) {_WHO.format(3)} {_N.format(3)})"
@@ -180,7 +182,7 @@ class Shares(Bargain):
 
     def offer_phrases(self, agent: int) -> Mapping[str, Sequence[str]]:
         start = (
-            "[i] [(offer|propose|suggest) [that|to]|[my|this is my|here is my] "
+            "[i] [shares|(offer|propose|suggest) [that|to]|[my|this is my|here is my] "
             "(offer|proposal|counteroffer|suggestion|split) [is] [that|to]|split [it]"
             "|(let's|let us|i|i'll|i will) (do|say|try|go with|go for|make it)"
             "|[i] [offer|propose|suggest|want] [a|the|this] [fair|greedy|new] "
