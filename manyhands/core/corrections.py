@@ -51,7 +51,7 @@ _BACK = (
     r"|er+m?|u+h+|correction|on second thoughts?|my (?:bad|mistake)|actually,? no|no,? actually)"
 )
 # These need no sign behind them: "north, I mean east".
-_GOES_ON = r"(?:(?:no,? )?(?:i mean|i meant|make (?:that|it))|or rather)"
+_GOES_ON = r"(?:(?:no,? )?(?:i mean|i meant|make (?:that|it)))"
 _PAUSE = r"[\s,;:.!\u2026\u2013\u2014-]"
 # One mark after another, each read in one way only: a long row of dots must not take for ever.
 _MARK = r"(?:[,;:.!?\u2026\u2013\u2014]|(?<=\s)-+(?=\s))"
