@@ -70,7 +70,7 @@ _SPELT = tuple(
         (r"\blemme\b", "let me"),
         (r"\bgimme\b", "give me"),
         (r"\burs\b", "yours"),
-        (r"\b(no|nope|nah|yes|yeah|yep)(?:[\s,.!]+\1\b)+", r"\1"),
+        (r"\A\W*(no|nope|nah|yes|yeah|yep)(?:[\s,.!]+\1\b)+\W*\Z", r"\1"),
         (r"(?<=[a-z] )4 (?=\d+ [a-z])", "for "),
         (r"(?<=[a-z] )4 (?=(?:my|your|ur|his|her|their) [a-z])", "for "),
         (r"\bwanna\b", "want to"),

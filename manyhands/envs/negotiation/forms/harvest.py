@@ -248,11 +248,6 @@ class Harvest(Choice):
                 f"[only|just|(a [sustainable|modest|small|fair|moderate|full|good|safe] catch)] "
                 f"{{amount}} {lake} [for (me|myself)]",
             ],
-            "most": [
-                f"{catch} [the] [(up to|as much as)] [(maximum|max|most|limit)] [(that|what)] "
-                f"[(is|i am|i'm)] (allowed|possible|permitted) {lake}",
-                f"{catch} [the] (maximum|max|full amount) {lake}",
-            ],
             "nothing": [
                 f"nothing (for|from) me {lake}",
                 f"{catch} (nothing|no fish|none|no ton) [at all] {lake}",
@@ -269,8 +264,6 @@ class Harvest(Choice):
         }
 
     def offered(self, seen: Observation, reading: Reading) -> np.ndarray:
-        if reading.meaning == "most":
-            return np.array([min(int(self.offers.max()), int(seen["pool"][0]))])
         return np.array([reading.values.get("amount", 0)])
 
     # ---- scripted players -------------------------------------------------------------------
