@@ -12,11 +12,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 SEASON = ROOT / "benchmarks" / "results" / "arena-first.json"
 PAGE = ROOT / "docs" / "leaderboard.md"
-# Seats that the season leaves out, besides people, other seats and what needs a model or a file.
-LEFT_OUT = (
-    *("decisive", "follower", "hsp", "instructor", "leader", "random_skills", "search"),
-    *("self_play_pool", "spiker"),
-)
+# The seat that the season leaves out, besides people and what needs a model, a file or other seats.
+LEFT_OUT = ("instructor",)
 
 HEAD = """\
 # Leaderboard
@@ -32,7 +29,7 @@ manyhands solve leduc_holdem --iterations 1000 --out runs/leduc
 ```
 
 It holds {part}. Of the package's seats {absent}
-play in none of them. Intervals: {interval}.
+plays in none of them: it has a role that no other player can take. Intervals: {interval}.
 [The arena](arena.md#the-first-season) says how to read the figures, and how to add a player of your
 own.
 

@@ -202,7 +202,7 @@ def tells_more(value: Any) -> bool:
     if not isinstance(value, dict) or not {str(key).lower() for key in value}.isdisjoint(KEYS):
         return False
     return any(
-        str(key).lower() not in _THOUGHTS | _ADDRESSES and not _says_nothing(str(key), item)
+        str(key).lower() not in THOUGHTS | _ADDRESSES and not _says_nothing(str(key), item)
         for key, item in value.items()
     )
 
