@@ -506,10 +506,13 @@ def read_skill(
             return found
         if plain.startswith(STEP):
             return step(plain.removeprefix(STEP))
-        # Of "I check the kitchen, you the hall" the reader of answers finds the skill; the
-        # environment would find a step in it.
+        # Of "I check the kitchen, you the hall" and "selected: bring the cup to the bed" the reader
+        # of answers finds the skill; the environment would find a step in it.
         parts = pieces(plain) or ()
-        if len(parts) > 2 and any(names_skill(part) for part in parts[1:]):
+        behind = plain.partition(":")[2].strip()
+        if (len(parts) > 2 and any(names_skill(part) for part in parts[1:])) or (
+            behind and names_skill(behind)
+        ):
             return None
         try:
             return step(plain)

@@ -75,7 +75,7 @@ TO_ROOM = [
     f"my (next|new|target) room is {_ROOM}",
     "my (destination|target|aim|next (stop|goal)) [is] room {room}",
     "to be in room {room} [next]",
-    f"(hide|shelter|take (cover|refuge)) in {_ROOM} [(away|safe)] [from {{off:who}}]",
+    f"(hide|shelter|take (cover|refuge)) in {_ROOM} [(away|safe)] from {{off:who}}",
     "goto [#] {figure}",
     f"(run for it|close in|make a (run|dash)) [.] [{_INTO}] room {{room}}",
     f"(close in|go|move|head|run|cut through) (via|through|by way of) {_ROOM} {_WHY}",
