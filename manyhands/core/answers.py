@@ -43,6 +43,7 @@ from manyhands.core.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.grammar import listening
 from manyhands.core.objects import (
     CALLS,
+    THOUGHTS,
     Wordings,
     objects_in,
     order_of,
@@ -169,6 +170,8 @@ def _first(
 ) -> tuple[Any, Answer | None]:
     """The action of the first kind of decisive parts that has one, else the part that is unread."""
     unread, shut = None, None
+    if "~~" in text:
+        text = _STRUCK.sub(" ", text)
     # Without any mark, an answer is one sentence.
     told, groups = text, iter([[_answer(text, SENTENCE)]])
     if _MARKS.search(text):
@@ -207,6 +210,9 @@ def _first(
     return None, unread
 
 
+_STRUCK = re.compile(r"(?<![\w~])~~(?=[^\s~])[^~\n]*(?<=[^\s~])~~(?![\w~])")  # of Markdown
+
+
 def _differs(text: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
     """Whether a line or sentence before the last paragraph is another action by itself."""
     before = text.rstrip().rpartition("\n")[0]
@@ -232,7 +238,7 @@ def _meaning(
         said = clearly(answer.text)
         if said != answer.text:
             answer = _answer(said, answer.kind)
-        if orders_nothing(answer.text):
+        if orders_nothing(answer.text) or NO_ACTION.fullmatch(answer.plain):
             return None
         action = _explained(answer, mean, calm, _ASIDES)
         if action is not None or answer.kind == JSON:
@@ -525,7 +531,7 @@ def _condensed(rest: str) -> str | None:
 
 def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
-    orders = [_ordered(ways, own) for ways, own in calls_in(text) or orders_in(text)]
+    orders = [_ordered(ways, own) for ways, own in calls_in(text) or orders_in(text, me)]
     if not orders:
         orders = _whole(text, me)
     if orders:
@@ -559,6 +565,8 @@ def _whole(text: str, me: str) -> list[Answer]:
     if me and list(value) == [me]:
         value = {"action": value[me]}
     ways = tuple(dict.fromkeys(words for words in ways_of(value) if words))
+    if not ways and value.keys() <= THOUGHTS:  # {"plan": ["north"]}
+        return [dataclasses.replace(_answer("", JSON), source=text)]
     return [_ordered((ways,), text)] if ways else []
 
 
@@ -668,8 +676,13 @@ _ARROW = re.compile(
 )
 # Before ACTION: then it is a quotation, or somebody else's.
 _NOT_OWN = re.compile(
-    r"(?:[\"“>]|\b(?:your|his|her|their|its|whose|last|previous|possible|legal|available|no"
-    r"|['\u2019]s)|\b(?:not|never|avoid|reject|exclude|forbid|don['\u2019]?t)[\s(]*\()[\s*_`]*$",
+    r"(?:[\"“>]|\b(?:your|his|her|their|its|whose|last|previous|possible|legal|available|no|not"
+    r"|non|never|bad|wrong|worst|failed|rejected|forbidden|illegal|invalid|avoided|earlier|former"
+    r"|predicted|candidate|alternative|future|other|opposite|dangerous|risky|useless|unsafe"
+    r"|impossible|blocked|undone|cancell?ed|hypothetical|example|sample|partner|opponent|[a-z]+_\d+"
+    r"|the format is"
+    r"|['\u2019]s)|\b(?:not|never|avoid|reject|exclude|forbid|cancel|undo|simulate|consider"
+    r"|evaluate|skip|veto|discard|dismiss|suggest|predict|preview|don['\u2019]?t)[\s(]*\()[\s*_`]*$",
     re.I,
 )
 

@@ -73,7 +73,8 @@ _SHARED = re.compile(
 )
 # As whom: "as the nearest drone I go east".
 _ROLE = re.compile(
-    r"\W*as (?![^,]*\b(?:says?|said|tells?|told|wants?|asks?|asked|thinks?|suggest\w*|advise[sd]?"
+    r"\W*as (?!\w+ as\b)"
+    r"(?![^,]*\b(?:says?|said|tells?|told|wants?|asks?|asked|thinks?|suggest\w*|advise[sd]?"
     r"|knows?|expects?|hopes?)\b)"
     rf"(?:(?:an?|the|your|our) )?(?:{_CALLED}|[a-z-]+(?: [a-z-]+){{0,2}}),? "
     rf"(?={INTEND})",

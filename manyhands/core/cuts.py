@@ -314,7 +314,8 @@ CUTS = (
     # "While it cooks I fetch a plate".
     _Cut(
         re.compile(
-            r"\W*(?:while|meanwhile|in the meantime)\b(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])"
+            rf"\W*(?:while(?!\W+{INTEND})|meanwhile|in the meantime)\b"
+            r"(?P<reason>[^.;:!?\n]*?),?\s*(?<![a-z])"
             rf"(?P<main>{INTEND}.*)",
             re.I | re.S,
         ),

@@ -35,7 +35,8 @@ _IF = (
 _TIMES = (
     r"tomorrow|yesterday|(?:next|last|previous|following|earlier|other|another|one|some"
     r"|in the first"
-    r"|in the second) (?:turn|round|time|day|game|step|hand|match|episode)s?|earlier|previously"
+    r"|in the second) (?:turn|round|time|day|game|step|hand|match|episode)s?|earlier"
+    r"|previous(?:ly)?"
     r"|eventually|some ?day|soon|later|afterwards?|ago|turns? from now|in (?:a|\d+|two|three|four"
     r"|five|some|an?other) (?:turn|round|step|moment|while|minute|second|hour|day)s?"
     r"|in (?:theory|principle|general|practice|an ideal|a perfect|a better|another|my dreams?)"
@@ -167,12 +168,14 @@ _NO_ORDER = re.compile(
 _BEGINS = re.compile(
     r"[.!?\u2026]\s+|\n|[;:]\s+|\s[\u2013\u2014-]+\s+|,?\s(?:so|but)\s+|\bno wait,\s+", re.I
 )
-# No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ...".
+# No action, where "do" and "use" are some: "... and so I do", "I'll use this turn to ..."; and
+# where "hurry" and "have" are: "hurry up", "I have beef".
 NO_ACTION = re.compile(
     r"(?:and )?(?:so )?(?:i|we) do(?: so)?|do (?:so|here)"
     r"|(?:(?:i|i'll|i will|let me|we|we'll) )?use (?:this|my|the|that) (?:very )?(?:turn|move|step"
     r"|round"
-    r"|moment|time|chance|opportunity)"
+    r"|moment|time|chance|opportunity)|hurry(?: it)? up(?:,? \w+)?"
+    r"|i have (?:got )?(?:(?:an?|the|some) )?(?!to\b)\w+"
 )
 
 # ---- the own clause ------------------------------------------------------------------------------
@@ -482,7 +485,8 @@ _ADVERBS = (
     r"|then and there|by default|without question|no matter what|nonetheless|nevertheless"
     r"|regardless"
     r"|either way|in any case|anyway|as is|then|real (?:quick|fast)|in (?:a|this) (?:spot|position"
-    r"|situation|place|case|moment)(?: like this)?|under the circumstances|(?:and )?then (?:it's"
+    r"|situation|place|case|(?<!in a )moment|moment(?= like))"
+    r"(?: like this)?|under the circumstances|(?:and )?then (?:it's"
     r"|it is)"
     r" (?:over to|up to|on|the turn of) (?:you|my partner|the others?)|over to you|if (?:i"
     r"|you) (?:may|don't mind|please)|if nothing else"

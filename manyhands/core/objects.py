@@ -12,6 +12,7 @@ import json
 import re
 from typing import Any
 
+from manyhands.core.signs import NAME
 from manyhands.core.words import tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
@@ -54,7 +55,10 @@ _PLAIN = frozenset(
 _ONLY_INSIDE = frozenset(_list("position player who number n value index id row column col x y z"))
 _PREPOSITIONS = frozenset(_list("to from into onto on at with by for in over"))
 _DOUBLINGS = frozenset(
-    _list("or and not if unless until when then but except without avoid instead alternative")
+    _list(
+        "or and not if unless until when then but except without avoid instead alternative "
+        "condition conditions"
+    )
 )
 _OTHERS = frozenset(_list("partner friend everyone team"))
 # Things are put into them, or taken from them.
@@ -89,13 +93,79 @@ _SHORTENED = frozenset(
     _list("act cmd verb action_type")
 )  # of a key that holds an action, beside others
 _SAID = ("say", "message", "chat", "utterance")
+# Such a key beside an action says that it is not done: {"action": "north", "valid": false}.
+_SO_FAR = frozenset(
+    _list(
+        "valid legal allowed possible feasible confirmed approved execute do enabled apply commit"
+    )
+)
+_TAKEN_BACK = frozenset(
+    _list(
+        "not negate negated cancel cancelled canceled rejected avoid forbidden illegal invalid "
+        "skip undo abort discarded hypothetical conditional draft ignore ignored"
+    )
+)
+_STATES = ("status", "verdict", "validity", "timing", "turn")
+_NOT_DONE = re.compile(
+    r"(?:not|reject|cancel|invalid|illegal|forbid|discard|fail|avoid|undone|dropped|abort|draft"
+    r"|hypothe|denied|exclude|ruled|later|next|last|previous)",
+    re.I,
+)
+# Who acts, if not the one who answers: {"agent": "chef_1", "action": ...}.
+_ACTORS = ("agent", "agent_id", "actor", "player_id", "assigned_to", "chef", "seat")
+# A tool with such a word in its name does not take the action that it is given.
+_NO_CALLS = frozenset(
+    _list(
+        "avoid reject consider simulate rule ask undo cancel evaluate preview predict query forbid "
+        "refuse remove exclude suggest recommend imagine dismiss skip never not dont discard veto "
+        "think explain tell warn report compare rank score weigh rate assess"
+    )
+)
 _ADDRESSES = frozenset(_list("to recipient receiver channel audience role type content"))
 
 
-def orders_in(text: str) -> list[tuple[Wordings, str]]:
-    """What the JSON objects in a text order, and their own text."""
-    found = [(order_of(value), own) for value, own in objects_in(text)]
-    return [(order[0], own) for order, own in found if order and order[0]]
+def orders_in(text: str, me: str = "") -> list[tuple[Wordings, str]]:
+    """What the JSON objects in a text order, and their own text; `me` is who answers."""
+    found = [(order_of(value), _actor(value, me), own) for value, own in objects_in(text)]
+    return [
+        ((tuple(f"{actor}: {words}" for words in order[0][0]), *order[0][1:]), own)
+        if actor
+        else (order[0], own)
+        for order, actor, own in found
+        if order and order[0]
+    ]
+
+
+def _actor(value: Any, me: str) -> str:
+    """Who acts in an object, if it is not the one who answers."""
+    given = {str(key).lower(): item for key, item in value.items()}
+    said = (given[key].strip() for key in _ACTORS if isinstance(given.get(key), str))
+    own = me.lower().replace("_", " ")
+    others = (
+        name
+        for name in said
+        if name.lower() in _OTHERS or (me and _PLAYER.fullmatch(name))
+        if name.lower().replace("_", " ") != own
+    )
+    return next(others, "")
+
+
+_PLAYER = re.compile(NAME, re.I)
+
+
+def _turned(keys: dict[str, Any]) -> str:
+    """What in an object says that its action is not done; empty if nothing does."""
+    for key, item in keys.items():
+        if (item is False and key in _SO_FAR) or (item is True and key in _TAKEN_BACK):
+            return f"{key} is {json.dumps(item)}"
+        if key in _STATES and isinstance(item, str) and _NOT_DONE.match(item.strip()):
+            return f"{key} is {item}"
+    return ""
+
+
+def _undone(ways: Wordings, why: str) -> Wordings:
+    """An order that no game may take, in words: as a question, with what turns it round."""
+    return ((f"{ways[0][0]}, if {why}?",),)
 
 
 def objects_in(text: str) -> list[tuple[Any, str]]:
@@ -163,9 +233,11 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     say = say if isinstance(say, str) and say.strip() else None
     for key in KEYS:
         if key in keys:
-            inner = order_of(keys[key], depth - 1) if isinstance(keys[key], dict) else None
+            held = keys[key] if isinstance(keys[key], dict) else {}
+            turned = _turned(keys) or _turned(held)
+            inner = order_of(held, depth - 1) if held else None
             if inner and inner[0]:
-                return inner[0], inner[1] or say
+                return (_undone(inner[0], turned) if turned else inner[0]), inner[1] or say
             rest = {name: item for name, item in keys.items() if name != key}
             # {"skill": "put_in", "args": {"pot": "A"}} is a call by another name.
             named = next((name for name in _ARGUMENTS if isinstance(rest.get(name), dict)), None)
@@ -175,11 +247,14 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
             listed = next((name for name in _ARGUMENTS if _is_listed(rest.get(name))), None)
             if listed and isinstance(keys[key], str):
                 rest = {"object": rest.pop(listed)} | rest
-            return _wordings(keys[key], rest, called=named is not None), say
+            ways = _wordings(keys[key], rest, called=named is not None)
+            return (_undone(ways, turned) if ways and turned else ways), say
     for key in _NESTED:
         found = order_of(keys[key], depth - 1) if key in keys else None
         if found and found[0]:
-            return found
+            tool = next((keys[name] for name in _TOOLS if isinstance(keys.get(name), str)), "")
+            shut = key in _ARGUMENTS and not _NO_CALLS.isdisjoint(tokens(tool))
+            return (_undone(found[0], tool), found[1]) if shut else found
         say = found[1] if found else say
     # A message with its role or type.
     own = keys.get("role", "assistant") == "assistant" and keys.get("type", "text") in _TOLD

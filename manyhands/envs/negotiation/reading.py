@@ -102,12 +102,17 @@ _A_MOVE = re.compile(
 _QUOTED = re.compile(r"\"[^\"\n]{1,80}\"|\u201c[^\u201d\n]{1,80}\u201d|^[ \t]*>.*$", re.M)
 # The number of a step of a plan.
 _STEP = re.compile(r"^\W*(?:step \d+\b|\d+[.)](?=\s))\W*", re.I | re.M)
-# What is said to somebody, set off by commas; and what stands around a move without a meaning.
+# What is said to somebody, set off by commas ("Partner: ..." is what it said); and what stands
+# around a move without a meaning.
 _WHO = (
     r"(?:(?:my|dear|good|old) )*(?:friends?|partners?|mate|buddy|pal|colleagues?|neighbou?rs?"
     r"|folks|sir|madam|everyone|everybody)"
 )
-_ADDRESS = re.compile(rf"^\W*{_WHO}\s*[,!:]\s*|,\s*{_WHO}(?=\s*[,.!?;]|\s*$)", re.I)
+_ADDRESS = re.compile(
+    rf"^\W*(?!partner\s*:){_WHO}\s*[,!:]\s*"
+    rf"|,\s*{_WHO}(?=\s*[,.!?;]|\s*$)",
+    re.I,
+)
 # "Partner, please offer more": asked of somebody, no move of the one who says it.
 _ASKED = r"(?:offer|propos|suggest|bid|counter|pass|walk|leave|quit|claim|pledge|vote|go|be)\w*\b"
 _ASKS = re.compile(
