@@ -65,7 +65,7 @@ def test_several_sessions(client_of):
     with client_of() as a, client_of() as b:
         first = [client.reset(seed=seed).observation["text"] for client, seed in ((a, 1), (b, 2))]
         a.step({"action": "check"})
-        assert b.step({"action": "x"}).observation["status"] == "illegal"
+        assert b.step({"action": "juggle"}).observation["status"] == "illegal"
         assert a.state()["step_count"] == 1 and a.state()["agent"] == "player_0"
         again = [client.reset(seed=seed).observation["text"] for client, seed in ((a, 1), (b, 2))]
     assert first == again
