@@ -23,6 +23,9 @@ With `--hits FOLDER` (of `volleyball_skills.py`) both teams have learned hits, a
 `best` and `stack` are to be had, kept in `runs/volleyball-hits/`; each seed S has the hits of
 `FOLDER/seed-S`.
 
+With `--skills attack` all parts are to be had with the skills that attack, kept in
+`runs/volleyball-hcsp-attack/`; what is measured goes to a file of its own.
+
 No part has a teacher, and all networks begin untrained. Rows over options make as many choices as
 `nash` may; `flat` as many steps of physics. Points last 30 s at most, as HCSP's; masses and the
 ball's bounce are drawn for each point (2 % and 1 % to either side), since otherwise all points
@@ -72,7 +75,7 @@ from manyhands.envs.volleyball.rules import rotor_commands
 from manyhands.wrappers.events import Events
 
 DRAWN = {"mass": (0.98, 1.02), "restitution": (0.79, 0.81)}
-COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN, "skills": "plain"}
+COURT = {"task": "3v3", "max_steps": 1500, "randomise": DRAWN}
 RESPONSES = 5
 # Of physics: 29.7 where the fourth response of `nash` plays itself; the results have the last one.
 STEPS_OF_A_CHOICE = 30
@@ -80,7 +83,10 @@ STEPS_OF_A_CHOICE = 30
 WEIGHTS = {"hit": 2.0, "approach": 0.1}
 LEARNED = ("nash", "growth", "joint", "best", "fictitious", "self-play", "flat", "uniform")
 OVER_HITS = ("nash", "growth", "best", "stack")  # with learned hits
-SCRIPTS = {"rules": "team", "rules, short": "team:attack=short"}
+SCRIPTS = {
+    "plain": {"rules": "team", "rules, short": "team:attack=short"},
+    "attack": {"rules": "team"},
+}
 SEED = 0
 
 
@@ -88,37 +94,41 @@ SEED = 0
 
 
 @functools.cache
-def events(hits: str = "", sides: tuple[bool, bool] = (True, True)) -> Events:
-    """Teams that choose options; with learned hits, those of this folder, on these sides."""
+def events(
+    skills: str = "plain", hits: str = "", sides: tuple[bool, bool] = (True, True)
+) -> Events:
+    """Teams that choose options over these skills; with learned hits, those of this folder, on
+    these sides."""
+    settings: dict[str, Any] = {**COURT, "skills": skills, "reward_weights": WEIGHTS}
     if hits:
-        court: Env = LearnedCourt(hits, sides=sides, **COURT, reward_weights=WEIGHTS)
+        court: Env = LearnedCourt(hits, sides=sides, **settings)
     else:
-        court = manyhands.make("volleyball", **COURT, reward_weights=WEIGHTS)
+        court = manyhands.make("volleyball", **settings)
     game = manyhands.make("events", env=court, per="team")
     assert isinstance(game, Events)
     return game
 
 
 @functools.cache
-def joint() -> Joint:
+def joint(skills: str = "plain") -> Joint:
     """Teams that choose options, and correct what the skills do."""
-    return Joint(events())
+    return Joint(events(skills))
 
 
 @functools.cache
 def velocities() -> Any:
     """Drones that choose velocities, with the published weights of all shaping terms: here a
     learner must find the ball itself."""
-    return manyhands.make("volleyball", **COURT, actions="velocity")
+    return manyhands.make("volleyball", **COURT, actions="velocity", skills="plain")
 
 
 class Common(Joint):
     """A game in which teams of all kinds meet, step by step: an action is an option, a number for
     each of its members' actions, and whether these are velocities (1) or corrections (0)."""
 
-    def __init__(self) -> None:
-        super().__init__(events())
-        self.joint, self.flat = joint(), velocities()
+    def __init__(self, skills: str = "plain") -> None:
+        super().__init__(events(skills))
+        self.joint, self.flat = joint(skills), velocities()
         width = self.members * self.width
         high = np.array([len(self.events.table) - 1.0, *[1.0] * (width + 1)], np.float32)
         low = np.array([0.0, *[-1.0] * width, 0.0], np.float32)
@@ -136,8 +146,8 @@ class Common(Joint):
 
 
 @functools.cache
-def common() -> Common:
-    return Common()
+def common(skills: str = "plain") -> Common:
+    return Common(skills)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +194,7 @@ jax.tree_util.register_dataclass(Team, data_fields=["policy"], meta_fields=["kin
 class Budget:
     """Steps: choices of one response; choices of the fresh best response; steps of the third
     stage. Points of a cell of the table, on each side. The seed of it all. How many points the
-    third stage plays at once. The folder of learned hits, "": all are scripted."""
+    third stage plays at once. The folder of learned hits, "": all are scripted. Which skills."""
 
     response: int
     best: int
@@ -193,13 +203,22 @@ class Budget:
     seed: int = SEED
     joint_envs: int = 512
     hits: str = ""
+    skills: str = "plain"
+
+    @property
+    def game(self) -> Events:
+        return events(self.skills, self.hits)
+
+    @property
+    def scripts(self) -> dict[str, str]:
+        return SCRIPTS[self.skills]
 
 
 def strategy_config(budget: Budget, solver: str) -> PSROConfig:
     # A check plays more points than four updates do; where no curve is wanted, one is enough.
     settings: dict[str, Any] = {
-        **preset(events(budget.hits), "ippo"),
-        **preset(events(budget.hits), "psro"),
+        **preset(budget.game, "ippo"),
+        **preset(budget.game, "psro"),
         "meta_solver": solver,
         "start": ("",),
         "strategies": RESPONSES + 1,
@@ -212,7 +231,7 @@ def strategy_config(budget: Budget, solver: str) -> PSROConfig:
 
 def population(budget: Budget, folder: Path, solver: str) -> Population:
     config = strategy_config(budget, solver)
-    return psro(events(budget.hits), config, folder, budget.seed, resume=True, log=_say)
+    return psro(budget.game, config, folder, budget.seed, resume=True, log=_say)
 
 
 def _say(line: str) -> None:
@@ -233,7 +252,7 @@ def about_population(made: Population, config: PSROConfig) -> dict[str, Any]:
 def primitive_steps(made: Population, budget: Budget) -> float:
     """Steps of physics in a choice, when the newest strategy plays itself."""
     newest = [made.strategies[-1]] * 2
-    match = play_matches(events(budget.hits), newest, [(0, 1)], 200, budget.seed)[0]
+    match = play_matches(budget.game, newest, [(0, 1)], 200, budget.seed)[0]
     return float(match.metrics["primitive_steps"].sum() / match.lengths.sum())
 
 
@@ -280,16 +299,16 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
             strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
         )
         made = population(budget, runs / "nash", "nash")
-        response = exploitability(events(budget.hits), made, config, budget.seed, _say)
+        response = exploitability(budget.game, made, config, budget.seed, _say)
         return about_response(response, made.mixture, config, folder)
     choices = RESPONSES * budget.response
     config = dataclasses.replace(strategy_config(budget, "nash"), total_steps=choices)
     if part == "self-play":
-        return learn(PPO(events(), plain(config)), folder, budget.seed)
+        return learn(PPO(budget.game, plain(config)), folder, budget.seed)
     if part == "fictitious":
         settings = dataclasses.asdict(plain(config))
         past = SelfPlayPoolConfig(**settings, partners=8, latest=0, snapshots=50)
-        return learn(SelfPlayPool(events(), past), folder, budget.seed)
+        return learn(SelfPlayPool(budget.game, past), folder, budget.seed)
     flat: dict[str, Any] = {
         **preset(velocities(), "ippo"),
         **{"learning_rate": 1e-3, "discount": 0.998, "gae_lambda": 0.98, "noise": 0.3},
@@ -310,10 +329,11 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     }
     config = PSROConfig(**settings)
     key = seed_key(budget.seed)
-    response = finetune(joint(), made.strategies, made.mixture, config, key, KL, budget.seed, _say)
+    game = joint(budget.skills)
+    response = finetune(game, made.strategies, made.mixture, config, key, KL, budget.seed, _say)
     return about_response(response, made.mixture, config, folder) | {
         "kl": KL,
-        "reach": joint().reach,
+        "reach": game.reach,
     }
 
 
@@ -357,7 +377,6 @@ def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
     """All that there is to play: learned, scripted, and the strategy that ships."""
     rows: dict[str, Row] = {}
     single = {"joint": "joint", "fictitious": "options", "self-play": "options"}
-    games = {"joint": joint, "options": events, "velocities": velocities}
     for part in ("joint", "nash", "uniform", "fictitious", "self-play", "flat"):
         if part not in known:
             continue
@@ -368,10 +387,11 @@ def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
         kind = single.get(part, "velocities")
         path = runs / part / "policy.safetensors"
         # The joint game is none that `load` could check it against.
-        policy = policies.load(path, None if kind == "joint" else games[kind]())
+        games = {"joint": None, "options": budget.game, "velocities": velocities()}
+        policy = policies.load(path, games[kind])
         rows[part] = Row((policy,), np.ones(1), kind)
-    taught = Row((seat("psro", events()),), np.ones(1), "options")
-    return rows | scripted() | {"taught": taught}
+    taught = Row((seat("psro", budget.game),), np.ones(1), "options")
+    return rows | scripted(budget) | {"taught": taught}
 
 
 def table(
@@ -391,9 +411,9 @@ def table(
     pairs = [(a, b) for a, b in pairs if f"{a} | {b}" not in kept]
     by_options = [p for p in pairs if all(rows[name].kind == "options" for name in p)]
     rest = [p for p in pairs if p not in by_options]
-    games: list[tuple[Env, list[tuple[str, str]]]] = [(events(), by_options)]
+    games: list[tuple[Env, list[tuple[str, str]]]] = [(budget.game, by_options)]
     # Some at a time: what has been played is kept.
-    games += [(common(), rest[k : k + 8]) for k in range(0, len(rest), 8)]
+    games += [(common(budget.skills), rest[k : k + 8]) for k in range(0, len(rest), 8)]
     for game, some in games:
         if some:
             begun = time.perf_counter()
@@ -441,13 +461,13 @@ def meet(
 
 def growth(budget: Budget, runs: Path) -> dict[str, Any]:
     """Points of each response of `nash` against the scripted teams, 200 on each side."""
-    rows = {"new": Row((), np.ones(1), "options")} | scripted(budget.hits)
-    pairs = [("new", name) for name in SCRIPTS]
+    rows = {"new": Row((), np.ones(1), "options")} | scripted(budget)
+    pairs = [("new", name) for name in budget.scripts]
     found = {}
     made = population(budget, runs / "nash", "nash")
     for name, strategy in zip(made.league.names[1:], made.strategies[1:], strict=True):
         rows["new"] = Row((strategy,), np.ones(1), "options")
-        played = meet(events(budget.hits), rows, pairs, 200, budget.seed, blocks=1)
+        played = meet(budget.game, rows, pairs, 200, budget.seed, blocks=1)
         found[name] = {b: points(*won) for (_, b), won in zip(pairs, played, strict=True)}
         _say(f"{name}: { ({b: found[name][b]['both'] for b in found[name]}) }")
     return {"points": found}
@@ -458,11 +478,11 @@ def stack(budget: Budget, runs: Path) -> dict[str, Any]:
     against scripted teams with scripted hits, on both sides."""
     made = population(budget, runs / "nash", "nash")
     rows = {"two stages": Row(made.strategies, made.mixture, "options")}
-    rows |= {f"learned, {name}": row for name, row in scripted(budget.hits).items()}
+    rows |= {f"learned, {name}": row for name, row in scripted(budget).items()}
     learners, found = list(rows), {}
-    rows |= scripted(budget.hits)
-    pairs = [(name, script) for name in learners for script in SCRIPTS]
-    sides = [events(budget.hits, (near, not near)) for near in (True, False)]
+    rows |= scripted(budget)
+    pairs = [(name, script) for name in learners for script in budget.scripts]
+    sides = [events(budget.skills, budget.hits, (near, not near)) for near in (True, False)]
     near = meet(sides[0], rows, pairs, budget.points, budget.seed)
     far = meet(sides[1], rows, pairs, budget.points, budget.seed)
     for (name, script), (first, _), (_, second) in zip(pairs, near, far, strict=True):
@@ -471,8 +491,8 @@ def stack(budget: Budget, runs: Path) -> dict[str, Any]:
     return {"points": found}
 
 
-def scripted(hits: str = "") -> dict[str, Row]:
-    players = {name: seat(script, events(hits)) for name, script in SCRIPTS.items()}
+def scripted(budget: Budget) -> dict[str, Row]:
+    players = {name: seat(script, budget.game) for name, script in budget.scripts.items()}
     return {name: Row((player,), np.ones(1), "options") for name, player in players.items()}
 
 
@@ -539,8 +559,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--runs", type=Path, help="by default runs/volleyball-hcsp, or -hits")
-    parser.add_argument("--out", type=Path, help="by default results/volleyball-hcsp, or -hits")
+    parser.add_argument("--runs", type=Path, help="by default runs/NAME of the results")
+    parser.add_argument(
+        "--out", type=Path, help="by default results/volleyball-hcsp, -hcsp-attack, or -hits"
+    )
+    parser.add_argument("--skills", choices=tuple(SCRIPTS), default="plain")
     parser.add_argument("--hits", type=Path, help="a folder of learned hits")
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "stack", "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
@@ -550,7 +573,10 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()
+    if options.hits and options.skills != "plain":
+        parser.error("--hits takes the place of plain skills: leave out --skills")
     name = "volleyball-hits" if options.hits else "volleyball-hcsp"
+    name += "-attack" * (options.skills == "attack")
     options.runs = options.runs or ROOT / "runs" / name
     options.out = options.out or RESULTS / f"{name}.json"
     known = OVER_HITS if options.hits else (*LEARNED, "table")
@@ -566,7 +592,9 @@ def main() -> None:
     for seed in options.seeds:
         budget = Budget(options.response, options.best, options.joint, options.points, seed)
         hits = str(options.hits / f"seed-{seed}") if options.hits else ""
-        budget = dataclasses.replace(budget, joint_envs=options.joint_envs, hits=hits)
+        budget = dataclasses.replace(
+            budget, joint_envs=options.joint_envs, hits=hits, skills=options.skills
+        )
         runs = options.runs if seed == SEED else options.runs / f"seed-{seed}"
         for part in options.parts or known:
             kept = read(options.out)["seeds"].get(str(seed), {"parts": {}, "table": {}})
