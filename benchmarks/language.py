@@ -211,7 +211,8 @@ def row_of(load: str, figures: dict[str, list[dict[str, Any]]], ideal: float) ->
         row[who]["of_aiohttp"] = row[who]["rate"] / row["aiohttp"]["rate"]
         row[who]["own_cpu_ms"] = row[who]["cpu_ms"] - row["aiohttp"]["cpu_ms"]
         # A busy machine makes both slower.
-        row[who]["own_of_client_cpu"] = row[who]["own_cpu_ms"] / row["aiohttp"]["cpu_ms"]
+        theirs = row["aiohttp"]["cpu_ms"]  # in a short run less than the clock tells
+        row[who]["own_of_client_cpu"] = row[who]["own_cpu_ms"] / theirs if theirs else None
     if "before" in row:
         row["speedup"] = row["now"]["rate"] / row["before"]["rate"]
     return row

@@ -190,13 +190,13 @@ def test_everything_for_the_gpu_runs_on_the_cpu(tmp_path):
 @pytest.mark.slow
 def test_language_measures_play_beside_a_client(tmp_path):
     out = tmp_path / "language.json"
-    small = ["--only", "kuhn_poker, both seats", "--repeats", 2, "--episodes", 6]
+    small = ["--only", "kuhn_poker, both seats", "--repeats", 2, "--episodes", 256]
     done = run("benchmarks/language.py", *small, "--latency", 0.02, "--out", out)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(out.read_text())["rows"]
     for who in ("client", "aiohttp", "now"):
         runs = row[who]["all"]
-        decisions = 12 if who == "client" else row["decisions"]
+        decisions = 512 if who == "client" else row["decisions"]
         assert len(runs) == 2 and {found["decisions"] for found in runs} == {decisions}
         assert row[who]["seconds"] == min(found["wall"] for found in runs) >= 0.04
     assert row["now"]["own_cpu_ms"] > 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from typing import Any
 
 import manyhands
 from manyhands.cli.common import add_wrappers, build, command
 from manyhands.core.env import ConfigError, Env
+from manyhands.core.processes import usable_cores
 
 
 def add(commands: Any) -> None:
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         del loads["network"]
         print('no networks: they need flax (pip install "manyhands[train]")')
     if options.own_process:  # a CPU as one device for each core: see docs/performance.md
-        jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)
+        jax.config.update("jax_num_cpu_devices", usable_cores())
     device = jax.devices()[0]
     print(
         f"{options.num_envs} environments x {options.num_steps} steps on "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
-import os
 import secrets
 import shlex
 import sys
@@ -16,6 +15,7 @@ import manyhands
 from manyhands.cli.common import command, make_env, read_pairs
 from manyhands.core.config import number, whole
 from manyhands.core.env import ConfigError, Env, ManyhandsError
+from manyhands.core.processes import usable_cores
 from manyhands.core.seats import seat_policy
 
 SEATS = ("bot", "random")
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
         patience=options.patience,
         leaver=options.leaver,
         record=options.record,
-        processes=(os.cpu_count() or 1) if options.processes is None else options.processes,
+        processes=usable_cores() if options.processes is None else options.processes,
         alone=ALONE if options.processes is None else 0,
     )
     room = None

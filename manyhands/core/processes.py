@@ -1,7 +1,8 @@
-"""Forked processes: a fork has none of the threads that JAX started in its parent.
+"""Processes: the cores that one may use, and forks.
 
-Compiling there, or running compiled code that is divided over threads, waits for them for ever. So
-everything that does either asks `check_process` first.
+A fork has none of the threads that JAX started in its parent. Compiling there, or running compiled
+code that is divided over threads, waits for them for ever. So everything that does either asks
+`check_process` first.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from manyhands.core.env import ManyhandsError
 
 class ProcessError(ManyhandsError, RuntimeError):
     """Compiled code cannot run in this process: it was forked after its parent had used JAX."""
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on, which a container, `taskset` or a cluster's worker
+    may have made fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):  # Linux alone
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 _forked = False

@@ -1,8 +1,9 @@
-"""Forked processes: what would hang says so."""
+"""The cores of a process; and forks: what would hang says so."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 import manyhands
 from manyhands.core.kernel import SmallCall
-from manyhands.core.processes import ProcessError, check_process
+from manyhands.core.processes import ProcessError, check_process, usable_cores
 
 sys.path.append(str(Path(__file__).parent))
 from coins import Coins
@@ -89,6 +90,15 @@ def test_single_steps_that_were_forgotten_are_an_error_in_a_fork():
     call._run.clear_cache()  # as `jax.clear_caches` does with all programs
     assert isinstance(in_a_fork(lambda: call(np.ones(3, np.uint8))), ProcessError)
     assert call(np.ones(3, np.uint8)).tolist() == [2, 2, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores are chosen on Linux alone")
+def test_cores_are_those_that_the_process_may_use():
+    def on_one_core():
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        return usable_cores()
+
+    assert in_a_fork(on_one_core) == 1 <= usable_cores() <= os.cpu_count()
 
 
 def test_this_process_may_compile(batch):

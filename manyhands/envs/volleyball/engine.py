@@ -30,6 +30,7 @@ import mujoco.batch
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError
+from manyhands.core.processes import usable_cores
 from manyhands.envs.volleyball import model as models
 from manyhands.envs.volleyball.outside import Outside, outside_forces
 from manyhands.envs.volleyball.physics import (
@@ -284,7 +285,7 @@ class Engine:
         size = bodies.ball.shape[-1]
         batch = self._batches.get(size)
         if batch is None:
-            batch = self._batches[size] = mujoco.batch.Batch(self.model, size)
+            batch = self._batches[size] = mujoco.batch.Batch(self.model, size, usable_cores())
         if self._new(size, drawn):
             self._tell({name: batch.expand(name) for name in _FIELDS}, drawn)
             batch.set_const()
