@@ -322,7 +322,8 @@ def finish_curves(figure: Any, axes: Iterable[Any], titles: Iterable[str], path:
 
 
 def save(path: Path, **content: Any) -> None:
-    """The figures as JSON, with the machine they came from."""
+    """The figures as JSON, with the command that made them."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"command": command_line()} | content
     path.write_text(json.dumps(content, indent=1) + "\n")
     print(f"written: {path}")

@@ -30,7 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def play(layouts: list[str], config: dict[str, Any], player: str, episodes: int) -> dict[str, Any]:
-    """By layout: points, and presses of buttons, of each episode. All layouts are one batch."""
+    """By layout: the points of each episode. All layouts are one batch."""
     import jax
 
     import manyhands

@@ -441,7 +441,7 @@ class Env(Generic[State]):
         return self
 
     def __repr__(self) -> str:
-        arguments = ", ".join(f"{k}={v!r}" for k, v in self.config().items())
+        arguments = ", ".join(f"{k}={shorten(v)}" for k, v in self.config().items())
         return f"{type(self).__name__}({arguments})"
 
     def spec_json(self) -> str:
@@ -707,7 +707,7 @@ class Wrapper(Env[State]):
         return functools.partial(type(self), env=self.env, **self.config()), ()
 
     def __repr__(self) -> str:
-        own = "".join(f", {k}={v!r}" for k, v in self.config().items())
+        own = "".join(f", {k}={shorten(v)}" for k, v in self.config().items())
         return f"{type(self).__name__}({self.env!r}{own})"
 
 
