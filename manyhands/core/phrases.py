@@ -218,8 +218,11 @@ FEW_HEAD = (
     "(okay|ok|alright|all right|sure|so|well|very well|fair enough|no rush|here goes|next|.|=)",
     "(yes|yeah|yep) [partner|team]",
     f"(yes|yeah|yep|okay|ok|alright) {_WHO}",
-    f"[here is|here's] (my|the) [final|next|best|first] ({_NOUN}|{_AIM}) [is|will be|=|fall on]",
+    f"([here is|here's] (my|the) [final|next|best|first]|final|chosen|next) ({_NOUN}|{_AIM}) "
+    "[is|will be|=|fall on]",
     "going (with|for)",
+    "(yeah|yep|yup|then|ok then|this (turn|step|time)|i say|let me go with|execute|sure thing"
+    f"|plan|{_NOUN} is|i vote [for])",
     _POLITE,
 )
 FEW_TAIL = (

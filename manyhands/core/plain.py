@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from manyhands.core.idioms import without_idioms
+from manyhands.core.margins import without_margins
 
 _MOST = 600  # characters of an answer that is put so: the patterns are not linear
 
@@ -63,6 +64,7 @@ _SPELT = tuple(
         (r"\bw/o\b", "without"),
         (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
+        (r"(?:^|(?<=[,.;:!] ))id (?=(?:say|go|rather|like|love|better|pick|choose) )", "I'd "),
         (r"\b(?:imma|ima)\b", "I'll"),
         (r"(?:^|(?<=[.,;:!] ))gonna (?=[a-z])", "I'm going to "),
         (r"\s*(?:=+>|\u21d2)\s*(?=\w)", ", so "),
@@ -73,7 +75,7 @@ _SPELT = tuple(
         (r"\A\W*(no|nope|nah|yes|yeah|yep)(?:[\s,.!]+\1\b)+\W*\Z", r"\1"),
         (r"(?<=[a-z] )4 (?=\d+ [a-z])", "for "),
         (r"(?<=[a-z] )4 (?=(?:my|your|ur|his|her|their) [a-z])", "for "),
-        (r"\bwanna\b", "want to"),
+        (r"\bwann?a\b", "want to"),
         (r"\bwhats\b", "what's"),
         (
             r"\bI no (?=(?:put|go|take|want|need|have|do|move|wait|serve|cook|like|drop|use|turn"
@@ -350,4 +352,4 @@ def plainly(text: str) -> str:
     text = _HELPS.sub("", _BAR.sub(", ", text)).rstrip(" \u2014-")
     for _ in range(2):
         text = _CLOSES.sub("", text)
-    return text
+    return without_margins(text)

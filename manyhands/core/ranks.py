@@ -39,10 +39,12 @@ def ranked(text: Any, choices: Callable[[], Sequence[Choice]], alone: bool = Fal
     if not isinstance(text, str):
         return text
     numbered = _NUMBERED.fullmatch(text) if len(text) < _MOST else None
-    number = whole_number(numbered["n"].lower()) if numbered else None
+    number = whole_number((numbered["n"] or numbered["item"]).lower()) if numbered else None
     if numbered and number is not None:
         words = numbered["words"]
         near = choices()[max(number - 1, 0) : number + 1]  # counted from 1, or from 0
+        if numbered["item"] == "1" and "\n" not in text:  # a list of one
+            near = choices()
         said = words.lower()
         return words if any(said.startswith(choice.text.lower()) for choice in near) else text
     if not _HINT.search(text):
@@ -65,9 +67,13 @@ def _named(found: re.Match[str], choices: Callable[[], Sequence[Choice]], alone:
     # "Option A: north. Option B: west." is a list of one's own.
     if found["letter"] and tail.strip().startswith((":", "-", "\u2013", "\u2014")):
         return found[0]
-    # "The second, accept" says it twice; "second, the bet is high" counts reasons.
-    if tail.strip(" ,;:.\u2013\u2014-").lower().startswith(choice.text.lower()):
+    # "The second, accept" says it twice; "second, the bet is high" counts reasons; and "final
+    # choice: accept" is a label.
+    named = tail.strip(" ,;:.\u2013\u2014-").lower()
+    if named.startswith(choice.text.lower()):
         tail = ""
+    elif any(named.startswith(other.text.lower()) for other in choices()):
+        return found[0]
     if bare is not None and not bare.strip() and tail:
         return found[0]
     lead = _PICKS.sub("I choose ", found["lead"]) if tail else found["lead"]
@@ -133,10 +139,10 @@ _WHOLE = re.compile(
     r"(?P<tail>(?:\s?[,;:.\u2013\u2014-]+\s+(?=[a-z])|,? (?=(?:because|since|as|so)\b)).*)?\W*",
     re.I | re.S,
 )
-# "Option 2: accept".
+# "Option 2: accept", "2. accept".
 _NUMBERED = re.compile(
-    r"\W*(?:option|choice|alternative|number|no\.|#)\s*(?P<n>\d{1,2}|[a-z]{3,5})(?:\s*[:.)\u2013\u2014-]+|,)\s+"
-    r"(?P<words>[a-z].*)",
+    r"\W*(?:(?:option|choice|alternative|number|no\.|#)\s*(?P<n>\d{1,2}|[a-z]{3,5})"
+    r"(?:\s*[:.)\u2013\u2014-]+|,)|(?P<item>\d{1,2})[.)])\s+(?P<words>[a-z].*)",
     re.I | re.S,
 )
 _MARK = re.compile(

@@ -44,6 +44,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
+from manyhands.core.plain import plainly
 from manyhands.core.talk import Message
 from manyhands.core.words import forms_of, tokens
 from manyhands.wrappers.ongoing import goes_on, goes_on_with
@@ -503,6 +504,11 @@ def read_skill(
             plain = addressed(plain, index)
         found = skills.parse(plain, row, current)
         if found is not None or step is None:
+            return found
+        # The environment reads "go to the fridge lol", too, as a step: the skill comes first.
+        bare = plainly(plain)
+        found = skills.parse(bare, row, current) if bare != plain else None
+        if found is not None:
             return found
         if plain.startswith(STEP):
             return step(plain.removeprefix(STEP))
