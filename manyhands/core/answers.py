@@ -59,9 +59,7 @@ from manyhands.core.word_order import as_own
 from manyhands.core.words import tokens
 
 MAX_ANSWER = 20_000  # characters of an answer that are read; a longer one is refused
-WRAPPING = (
-    " \t\r\n\"'`*_[]{}<>.,;:!“”«»¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
-)
+WRAPPING = " \t\r\n\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
 PARAGRAPH = "last paragraph"

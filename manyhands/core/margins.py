@@ -48,7 +48,7 @@ _OF_IT = (
     rf"|{_SEEMS} (?:{_PRAISE}|{_FITS}{_NOW}))"
 )
 _GUESS = (
-    r"(?:(?:i|we) (?:guess|suppose|reckon|hope)|probably|i'd say|i would say|of ?c(?:ourse)?|asap"
+    r"(?:i'd say|i would say|of ?c(?:ourse)?|asap|ftw|rn|atm|real quick|it shall be"
     r"|as soon as possible|ffs|immediately|obviously|clearly|definitely|then|no (?:doubt|question)"
     r"|without question|for sure|for certain"
     r"|final answer|and that's (?:it|that|final))"
@@ -62,20 +62,24 @@ _SIGN = r"(?:\s*[,;:.!|=#\u2013\u2014]+\s*|\s+(?:--?|//|=>?|<-+)\s*|\s*[(\[]\s*|
 _BEHIND = re.compile(
     rf"(?<=[\w)\"'*`])(?:{_SIGN}(?:{_PRAISE}|{_OF_IT}|{_GUESS}|{_SURE}"
     r"|no other (?:option|choice|move|action)s? (?:helps?|works?|makes? sense|is better"
-    r"|comes? close))"
-    rf"|\s+{_GUESS})[\s.!)\]*\u2026]*\Z",
+    r"|comes? close)"
+    r"|done|sounds good|easy|simple|let's (?:go|see)|i'm done"
+    r"|(?:i )?hope (?:it|this|that) works|(?:that|this|it) should (?:do(?: it)?|work|help)"
+    r"|nothing (?:else|better) to do)"
+    rf"|\s+(?:{_GUESS}|works(?: for me)?|every time|all day(?: long)?|100 ?%|everyone|team"
+    r"|mates?))[\s.!)\]*\u2026]*\Z",
     re.I,
 )
 # The action is what is spoken of: "north feels right", "folding is the way to go".
 _IS = re.compile(
-    rf"(?<=[\w)\"'*`])\s+(?:(?:is|would be|will be|must be|has to be|might be)"
+    rf"(?<=[\w)\"'*`])\s+(?:(?:is(?! best\W*\Z)|would be|will be|must be|has to be|might be)"
     rf" (?:{_PRAISE}|(?:what (?:i'd|i would|i'll|i will|we'd) (?:do|choose|pick|play"
     rf"|go (?:with|for)|take|say)|the (?:way (?:to go|forward)|move|play|call|answer|winner"
     rf"|one to (?:make|take|play))|(?:my|our) (?:next |final )?{_NOUN}){_NOW})"
     rf"|comes? out (?:ahead|on top)|{_SEEMS} (?:{_PRAISE}|{_FITS}{_NOW}))[\s.!*\u2026]*\Z",
     re.I,
 )
-_SIGNS_BEHIND = re.compile(r"(?:\s+<3+|[\s\u2190-\u2bff\ufe0f\U0001f300-\U0001faff]+)\Z")
+_SIGNS_BEHIND = re.compile(r"(?:\s+<3+|[\s\u2705\u2713\u2714\ufe0f\U0001f44d]+)\Z")
 
 # ---- before it -----------------------------------------------------------------------------------
 
@@ -98,22 +102,32 @@ _HEDGE = (
     r"|unsure)(?: (?:one|call|choice|decision))?(?: here)?|(?:it )?could go either way),? but"
 )
 _VOICE = (
-    r"(?:my |pure )?(?:gut(?: feeling)?|instincts?|intuition|heart|head|experience|analysis"
+    r"(?:my |pure |the |all )?(?:board|signs|coin(?: flip| toss)?|gut(?: feeling)?|instincts?"
+    r"|intuition|heart|head|experience|analysis"
     r"|reasoning|logic|math|maths|strategy|intuition)"
-    r" (?:says?(?: to)?|tells? me(?: to)?|suggests?|points? (?:to|at)|goes with|dictates?"
+    r" (?:says?(?: to)?|tells? me(?: to)?|suggests?|points? (?:to|at|towards?)|goes with|dictates?"
     r"|favou?rs?)"
 )
 _LABEL = (
     r"(?:final|chosen|selected|clear|obvious|easy|simple|next|next logical|logical|current"
     r"|recommended by me) (?:choice|action|move|option|pick|step)|(?:action|move|choice|option)"
     rf" to (?:take|make|do|play|choose){_NOW}|do|play|playing|doing|picked|picking|execute|run"
-    r"|step(?: (?:1|one))?|me|mine|my turn|turn|optimal|strategy|input|cmd|locked in|ready|set"
+    r"|step(?: (?:1|one))?|mine|my turn|turn|optimal|strategy|input|cmd|locked in|ready|set"
     r"|(?:the )?bottom line|end result|net result|action performed|upshot|net|so|hence|ergo"
+    r"|(?:one|two|three) words?|no question|no doubt|random pick|randomly|default|fallback"
+    r"|plan [a1]"
+    r"|(?:top |first )?priority|objective|task|to-?do|(?:choice|decision) (?:made|taken)|option"
+    r"|option chosen|complying|i comply|go|(?:turn|round|step|move|t) ?[#=]? ?\d{1,3}|[>~=]+"
+    r"|eeny meeny(?: miny)? moe"
 )
 _MANNER = (
     r"(?:honestly|frankly|personally|tactically|strategically|logically|realistically|seriously"
     r"|strategy[ -]wise|simply put|put simply|trust me|anyways?|anyhow|screw it|sod it|duh|and"
-    r"|also|plus|probably|in short|for my part|as for me|oh well|oh|eh|ooh|h+m+|mm+)"
+    r"|also|plus|in short|for my part|as for me|oh well|eh|ooh|h+m+|mm+|naturally|surely"
+    r"|certainly|absolutely|for sure|without question|alrighty|okie|k+|righto|roger(?: that)?|copy"
+    r"|aye|affirmative|understood|noted|acknowledged|got it|gotcha|by default|per the rules"
+    r"|following the rules|as a default|definitely|ah+(?: ok(?:ay)?)?|as (?:requested|instructed)"
+    r"|as you wish|dear (?:game(?: master)?|gm))"
 )
 _BEFORE = re.compile(
     r"\A[\s#>*_]*(?:"
@@ -130,17 +144,19 @@ _BEFORE = re.compile(
     rf"|(?:action|move|choice|option) to (?:take|make|do|play|choose){_NOW}(?: is\b)?"
     r"|(?:there's|there is|i see|i have) no (?:reason|need|point) (?:to|in) (?:wait(?:ing)?"
     r"|hesitat(?:e|ing)|delay(?:ing)?|hold(?:ing)? back),? so"
-    r"|(?:i'm|i am) (?:leaning|inclined)(?: towards?| to)?"
-    r"|(?:let's |i'll |we'll )?make it(?= [a-z])|(?:i'll stick|sticking) with|why not(?= [a-z])"
+    r"|(?:let's |i'll |we'll )?make it(?= [a-z])|(?:i'll stick|sticking) with"
     r"|(?:just|please|pls|kindly|let's) do (?!it\b|this\b|that\b|so\b)"
-    r"|(?:we|i) should(?: probably| just| now| really)?(?= [a-z])"
     r"|(?:must|shall|will|gotta|i gotta)(?= [a-z])"
-    r"|(?:(?:i|we) (?:guess|suppose|reckon|figure)|guess|suppose|reckon)(?: that)?,?(?= [a-z0-9])"
+    r"|(?:it |this )?(?:has to|must|'s gotta|'s got to|needs to) be(?= [a-z])"
+    r"|(?:my|the) (?:option|reply|response) is(?: to)?(?= [a-z])"
+    r"|i (?:respond|answer|reply) with(?= [a-z])|(?:priority|goal|job) now is(?: to)?(?= [a-z])"
+    r"|[*(\[](?:sighs?|thinks?|thinking|shrugs?|nods?|smiles?|pauses?|hmm+)[*)\]]"
+    r"|(?:one|two|three) words?:|- \[[ x]?\]"
     rf"|{_MANNER}\b[,.!\u2026\s]+"
     r"|(?:(?:ok(?:ay)?|well|right|alright|all right|fine|so),? )?then\b,?(?= [a-z])"
-    r"|(?:yeah|yep|yup),?(?= (?:north|south|east|west|up|down|left|right|forward|go)\b)"
+    r"|(?:yeah|yep|yup),?(?= (?:north|south|east|west|forward|go)\b)"
     r"|(?:i'll|i will|i'm|i am) (?:do|go with|going with|going for|opting for)(?= [a-z])"
-    r"|#+\s|[$/]\s?(?=[a-z])|[\u2190-\u2bff\ufe0f\U0001f300-\U0001faff]+"
+    r"|#+\s|[$/]\s?(?=[a-z])|[\u2192\u2234\u27a1\u2705\u2713\u2714\ufe0f\U0001f449]+"
     r")[\s*_`]*(?=[\w\"'(])",
     re.I,
 )

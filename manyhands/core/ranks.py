@@ -142,7 +142,7 @@ _WHOLE = re.compile(
 # "Option 2: accept", "2. accept".
 _NUMBERED = re.compile(
     r"\W*(?:(?:option|choice|alternative|number|no\.|#)\s*(?P<n>\d{1,2}|[a-z]{3,5})"
-    r"(?:\s*[:.)\u2013\u2014-]+|,)|(?P<item>\d{1,2})[.)])\s+(?P<words>[a-z].*)",
+    r"(?:\s*[:.)\u2013\u2014-]+|,)|(?P<item>\d{1,2})\.)\s+(?P<words>[a-z].*)",
     re.I | re.S,
 )
 _MARK = re.compile(

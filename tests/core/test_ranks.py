@@ -43,7 +43,7 @@ MIXED = [Choice("pass"), Choice("accept"), *OFFERS, Choice("walk away")]
         ("Option two, east, please", "east, please"),
         ("option 1: stay", None),
         ("2. east", "east"),
-        ("3) stay.", "stay."),
+        ("3. stay.", "stay."),
         ("3. north", None),
         ("1. stay", "stay"),
         ("1. stay\n2. north", None),
