@@ -166,7 +166,10 @@ _AIM = re.compile(
     r"|lure|bait|force|disrupt|deflect|match|beat|punish|reward|support|assist|rescue|relieve|free"
     r"|bring back|top|plate|fry|boil|bake|mix|add|warm|chill|dry|plant|sleep|rest|wake|fill|empty"
     r"|swap|buy|sell|cheat|sneak|slip|cross|level|steady|aim|point"
-    r"|inspect|examine|read|count|hunt|retrieve|recover|tuck|remain|continue|speed|slow)\b"
+    r"|inspect|examine|read|count|hunt|retrieve|recover|tuck|remain|continue|speed|slow"
+    r"|apply|maintain|preserve|conserve|establish|encourage|discourage|demonstrate|foster|promote"
+    r"|intercept|counter|neutrali[sz]e|exploit|capitali[sz]e|gauge|assess|observe|strengthen"
+    r"|provide|facilitate|generate|mitigate|cut off|respond|discover|learn|reposition|regroup)\b"
     # "c3, creating two threats": what comes of it.
     r"|(?<=, )(?:creating|forming|building|threatening|completing|blocking|preparing|setting up"
     r"|keeping|protecting|saving|denying|giving me|making (?=(?:it|room|way|sure|a|an|two|three)"

@@ -136,6 +136,8 @@ _ASKS = re.compile(
 _LEAD = (
     r"\W*(?:(?:so|therefore|thus|hence|ok|okay|anyway|for now|well|yes|no|nope|right|fine|alright"
     r"|all right|instead|overall|accordingly|consequently|in the end|that's why|as a result|still"
+    r"|to be (?:safe|on the safe side)|given (?:this|that|all (?:this|that))"
+    r"|with (?:this|that) in mind|based on (?:this|that)|all in all|in conclusion|for (?:this|that|these) reasons?"
     r"|nevertheless|meanwhile|in the meantime|this time|this turn|now)\b[,:.]?\s+)*"
 )
 _WILL = (
@@ -144,6 +146,11 @@ _WILL = (
     r"|proposal"
     r"|bid|claim|price)"
     r"|the (?:move|action|choice|answer) i (?:take|make|pick|choose))\b"
+)
+_BEST_IS = (
+    r"(?:the |my )?(?:safest|simplest|easiest|best|wisest|smartest|surest|rational|right|correct"
+    r"|optimal|logical|sensible|obvious|natural|most [a-z]+)(?: (?:thing|move|choice|option|play"
+    r"|action|decision|response|course of action))?(?: (?:here|now|for me))? is to\b"
 )
 _STRONG = re.compile(
     rf"{_LEAD}(?:no [a-z]+ing,\s+|(?:i )?(?:guess|think|suppose|reckon|figure|believe) (?=i'll"
@@ -161,8 +168,8 @@ _STRONG = re.compile(
     r"|\W*(?:[a-z]{2,}ing|(?:an?|my) (?:\w+ )?(?:ask|offer|bid|price|gift|catch|split))"
     r" [^,;:.!?]{1,50} (?:is|seems|looks|feels|sounds)(?: to be| like)?"
     rf" {A_GOOD}\W*\Z"
-    r"|\W*(?:the )?(?:safest|simplest|easiest|best|wisest|smartest|surest)(?: (?:thing|move|choice"
-    r"|option|play|action))?(?: (?:here|now|for me))? is to\b",
+    rf"|{_LEAD}i (?:really )?should(?! (?:have|not|never|probably|maybe|rather|instead)\b)"
+    rf"|{_LEAD}{_BEST_IS}",
     re.I,
 )
 _SO = re.compile(
@@ -206,7 +213,9 @@ _GOES_ON = re.compile(
 _LEAST = 4  # words that tell something: "oh great, so I go left" tells nothing
 _CALLED = re.compile(rf"(?:\A|,\s*){NAME}\W*\Z|\A\W*{NAME},", re.I)  # it is told to somebody
 _ARGUED = re.compile(
-    rf"{_LEAD}(?:since|because|as|given that|now that)\b[^.;:!?]*,\s+{_WILL}", re.I
+    rf"{_LEAD}(?:since|because|as|given that|now that)\b[^.;:!?]*,\s+"
+    rf"(?:{_WILL}|i should|{_BEST_IS})",
+    re.I,
 )
 # A word that is a place or a direction as well may only tell where something is.
 _WHERE = re.compile(
@@ -289,6 +298,20 @@ _TAKES_BACK = re.compile(
     r"|right|best|correct|safer?)\b|\?",
     re.I,
 )
+# "This gives me 40 points if accepted": what comes of it for the one who acts.
+_FOR_ME = re.compile(
+    r"\A\W*(?:that|this|it|which) (?:(?:would|will|'ll|also|still) )?(?:gives?|gains?|nets?|brings?"
+    r"|leaves?|earns?|gets?|keeps?|puts?|lets?) (?:me|us)\b",
+    re.I,
+)
+# A labelled decision stands, unless it is taken back in so many words.
+_HEADED = re.compile(rf"\W*{_HEADS}\s*[*_]*\s*(?:[:\uff1a]|[\u2013\u2014-])", re.I)
+_UNDOES = re.compile(
+    r"\b(?:if|unless|instead|actually|wait|sorry|oops|hm+|jok\w+|kidding|scratch|scrap|correction"
+    r"|second thoughts?|mistake|illegal|impossible|options?|examples?|alternativ\w+|or not|maybe"
+    r"|never ?mind|change\w* my mind|opposite|you|your|next|then|later|i'll|i will)\b|\?",
+    re.I,
+)
 # What was said first is taken back, and what counts stands behind it.
 _CORRECTED = re.compile(
     r"(?:\b(?:no,? wait|wait,? no|hm+,? no|hold on,? no|scratch (?:that|this)|scrap (?:that|this)"
@@ -347,10 +370,20 @@ _BEHIND = re.compile(
     r"|(?:it's|there's|they're|he's|she's)\b.+)",
     re.I | re.S,
 )
+# "Even though I can't beat a queen, I'll call".
+_THOUGH = re.compile(
+    r"\W*(?:even though|although|though|while(?! i'?\b))\s+(?P<told>[^,;:.!?\n]+),\s+"
+    r"(?P<main>(?:i'll|i will|i'm|i am|i|let me|let's|my)\s[^?]+)",
+    re.I,
+)
 # "North again, I know it changes nothing", "interact, even though nothing will happen".
 _ADMITS = re.compile(
     r"(?P<main>[^.;:!?\n]+?),\s+(?P<tail>(?:even though|although|despite|in spite of|even if)\b.+"
     r"|(?:yes,? |yeah,? )?i know\b.*)",
+    re.I,
+)
+_CONDITIONS = re.compile(
+    r"\b(?:if|unless|when\w*|once|until|till|later|next|tomorrow|said|says?|told|tells?|asks?|asked)\b",
     re.I,
 )
 _LETS = re.compile(r"\W*let (?!me\b|us\b)", re.I)  # is told to others
@@ -493,6 +526,9 @@ def _in_clauses(before: list[str], last: str) -> Iterator[Verdict]:
         alone = not _POINTS.search(found["main"])
         if alone and _STATES.search(found["told"]) and not _NOT_TOLD.search(told):
             yield Verdict(found["main"], (found["told"],))
+    found = _THOUGH.fullmatch(last)
+    if found and not _CONDITIONS.search(found["told"]):
+        yield Verdict(found["main"], (found["told"],))
     found = _ADMITS.fullmatch(last)
     if found and not _LETS.match(found["main"]) and not _QUALIFIED.search(found["tail"]):
         yield Verdict(found["main"], (found["tail"],))
@@ -532,6 +568,9 @@ def _first(first: str, rest: list[str]) -> Iterator[Verdict]:
         return
     if all(_harmless_behind(unit) for unit in rest):
         yield Verdict(first, tuple(rest), _weighed(rest))
+    # "Decision: fold. I would rather not pay for a card that is beaten."
+    elif _HEADED.match(first) and not any(_UNDOES.search(unit) for unit in rest):
+        yield Verdict(first, tuple(rest))
 
 
 def _weighed(units: list[str]) -> tuple[str, ...]:
@@ -545,4 +584,5 @@ def _harmless_behind(unit: str) -> bool:
     """Whether a sentence behind the deciding one leaves it as it is."""
     if _CONCEDES.match(unit) or _TOO.fullmatch(unit):
         return True
-    return bool(_TELLS.match(unit) or _COMES.match(unit)) and not _TAKES_BACK.search(unit)
+    unit, comes = _FOR_ME.subn("", unit, count=1)
+    return bool(comes or _TELLS.match(unit) or _COMES.match(unit)) and not _TAKES_BACK.search(unit)
