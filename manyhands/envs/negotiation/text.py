@@ -305,14 +305,15 @@ def _turns(env: Negotiation) -> str:
             "the other can accept or reject it; a rejected offer is closed. An offer stays open "
             "while the two of you talk. What is offered in the last turn can no longer be answered."
         )
-    first = ""
+    decided = data.decision_words()
     if data.discussion:
         times = "once" if data.discussion == 1 else f"{data.discussion} times"
         first = f"Each {data.round_name} begins with a discussion: everybody speaks {times}, "
         first += f"in turns, {data.agents[0]} first. "
         if data.rounds > 1:
             first += f"In each later {data.round_name} the next player begins. "
-    return first + data.decision_words()
+        return f"{first}Then {decided[0].lower()}{decided[1:]}"
+    return decided
 
 
 def _talking(env: Negotiation) -> list[str]:
@@ -324,8 +325,8 @@ def _talking(env: Negotiation) -> list[str]:
     ]
     if env.sizes[SAY]:
         lines.append(
-            "Words alone are a move, where there is a turn for talk. Some players understand "
-            "phrases only, and hear of your words the nearest one of these, if one is near: "
+            "In a turn for talk, words alone are a move. Some players understand only these "
+            "phrases, and take your words for the nearest one, if one is near: "
             + "; ".join(f'"{phrase}"' for phrase in env.phrases)
             + "."
         )

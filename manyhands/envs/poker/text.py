@@ -319,11 +319,14 @@ def rules(poker: Poker, agent: int) -> str:
     calls = ["check", f"bet {sizes[0]}", "fold", f"call {sizes[0]}"]
     if poker.cap > 1:
         calls.append(f"raise {sizes[0]}")
+    later = ""
+    if len(set(sizes)) > 1:
+        later = f" ({sizes[-1]} instead of {sizes[0]} in the second round)"
     lines += [
         "",
         "HOW TO ANSWER",
-        f"Name one action that is open to you: {names_of(calls)}; the number of chips may be left "
-        f"out. {how_to_answer('check')}",
+        f"Name one action that is open to you: {names_of(calls)}{later}; the number of chips may "
+        f"be left out. {how_to_answer('check')}",
     ]
     return "\n".join(lines)
 

@@ -498,7 +498,7 @@ class Scenario(abc.ABC):
 
     @abc.abstractmethod
     def decision_words(self) -> str:
-        """How a round is decided, for the rule book: "Then the donor chooses."."""
+        """How a round is decided, for the rule book: "The donor chooses."."""
 
     @abc.abstractmethod
     def lead_words(self, seen: Observation, leader: int) -> str:
@@ -759,7 +759,7 @@ class Bargain(Scenario):
 
     def decision_words(self) -> str:
         votes = "the other answers" if self.players == 2 else "the others vote at the same time"
-        return f"Then one proposes, and {votes}. Passing instead of an answer is a no."
+        return f"One proposes, and {votes}. Passing instead of an answer is a no."
 
     def ending(self, seen: Observation) -> str:
         return "A deal" if seen["deals"][0] else "No deal"

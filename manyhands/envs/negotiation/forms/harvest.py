@@ -157,7 +157,7 @@ class Harvest(Choice):
         return f'"catch {min(10, int(self.offers.max()))}"'
 
     def decision_words(self) -> str:
-        return "Then all choose their catch at the same time."
+        return "All choose their catch at the same time."
 
     def offer_words(self, seen: Observation, maker: int, content: np.ndarray) -> str:
         return amount(self.goods, content)
