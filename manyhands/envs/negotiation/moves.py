@@ -189,7 +189,10 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         "{maker:player} (has|have|gets|earns|wins|can count on) my (vote|support|approval|yes|aye)",
         "my (vote|support|yes|aye) goes to {maker:player}",
         "(sold|shake on it|i shake on it|let's shake on it|let us shake on it|done and done)",
-        "(count me in|i'm in|i am in)",
+        "[yes|yeah|yep] [.] [okay|ok] [.] (count me in|i'm in|i am in)",
+        "[yes|yeah|yep] [.] [okay|ok] [.] fine [then]",
+        "[yes|yeah|yep|okay|ok] [.] [that|this|it] (sounds|looks) (good|great|fine|fair|perfect) "
+        "[(to|for) me]",
         f"{_FAIR} [i] (agree|approve|agreed)",
         f"{_FAIR} [.] (deal|agreed|accepted|it's a deal|it is a deal)",
         f"[i] support {_OFFER}",
@@ -301,6 +304,10 @@ _PHRASES: dict[int, tuple[str, ...]] = {
         f"{_TALKED} [i|let's] (end|finish|stop|close|conclude|wrap up) [with] [the|this] (talk"
         "|talking|discussion|chat|conversation) [here|now] [and (choose|decide|pick)]",
         "finish",
+        f"[{_OFFER} (sounds|looks|is) (good|fine|great|fair|perfect) [to me|for me]|sounds good"
+        "|[i] (agree|agreed) [(to|with) {offer}]] [.] [so] (let's|let us|we can|i) "
+        "((finalize|finalise|close|seal|conclude|settle|lock in) [the|this] deal|end (it|this|here)"
+        "|wrap (it|this) up|lock it in)".replace("{offer}", _OFFER),
     ),
     PASS: (
         "[i|i'll] (pass|skip|wait) [(this|my|the|for this|for the|on this) "

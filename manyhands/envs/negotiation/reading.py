@@ -135,7 +135,8 @@ _AROUND = re.compile(
 )
 # "No, I offer 30": the offer is the answer.
 _INSTEAD = re.compile(
-    r"^\W*(?:no|nope)(?: thanks)?\s*[,.;]\s*(?=\$?\d|my (?:offer|price|counter\w*|proposal)\b"
+    r"^\W*nah\s+(?=\$?\d)"
+    r"|^\W*(?:no|nope|nah)(?: thanks)?\s*[,.;]\s*(?=\$?\d|my (?:offer|price|counter\w*|proposal)\b"
     r"|(?:i|i'll|i'd|i can|i will|let me) (?:offer|propose|suggest|counter|give|pay|ask)\b)"
     r"|^\W*i (?:reject|decline|refuse|turn down) (?:it|that|this|(?:your|the|this|that) "
     r"(?:offer|deal|trade|proposal|price))\s*[,;.]?\s*(?:and|but)\s*(?:i\s+)?"

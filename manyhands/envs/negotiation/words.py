@@ -133,9 +133,12 @@ class Bundle(NamedTuple):
     owner: str = ""
 
     def left(self, other: Bundle) -> Bundle:
-        """With the units that are "the other", of which `other` is what somebody else gets."""
+        """With the units that are "the other", of which `other` is what somebody else gets, and
+        with all units of what is said without a number and is only here."""
         known = dict(other.parts)
         parts = tuple((k, 1 if n == "other" and k in known else n) for k, n in self.parts)
+        if not other.whole:
+            parts = tuple((k, "all" if n == "" and k not in known else n) for k, n in parts)
         return self._replace(parts=parts)
 
     def counts(self, goods: Sequence[str], there: np.ndarray | None) -> np.ndarray:

@@ -51,14 +51,16 @@ _NOT_THERE = (
 )
 _FAR_MIDDLE = f"[(to|at|toward|towards|into|over|in|down)] {{middle}} {_HALF}"
 _WHERE = (
-    f"{_HOW} ({_TO} {_THERE} [{_TO} {_SPOT}]|{_TO} {_SPOT} {_NOT_THERE} [{_THERE}]|{_FAR_MIDDLE}"
+    f"{_HOW} ([{{depth}}] [into {_THEIR} (half|court|side)] {_TO} {_THERE} [{_TO} {_SPOT}]"
+    f"|{_TO} {_SPOT} {_NOT_THERE} [{_THERE}]|{_FAR_MIDDLE}"
     f"|{_TO} target) [over net] {_AWAY}"
 )
 _LIKE = "[(high|soft|safe|gentle|firm|quick|hard|flat|fast|good|controlled)]"
 _MEET = f"[(meet|take|get under|get to|move under|go under|reach|go for) {_BALL} and]"
 _FLY = (
     "(go|fly|move|head|travel|position myself|get|reposition|return|retreat|come|fall|drop|recover"
-    "|float|drift|shift|climb|rise|descend|head out|make my way|rush|hurry|dash)"
+    "|float|drift|shift|climb|rise|descend|head out|make my way|rush|hurry|dash|back off|back up"
+    "|pull back|run|slide)"
 )
 _NEXT = (
     "([(their|my|our)] (return|set|pass|serve)|[next] (ball|touch|shot|attack|hit)"
@@ -114,10 +116,11 @@ _STEPPING = (
     f"({_FLY}|step) (back|forward|up|down|in|aside|deeper|higher|lower|away|over) "
     "[(a bit|a little|slightly|some|a touch|bit|little)] [(and|.)]"
 )
-_UP_AT_NET = "(get|go|move|fly|jump|rise) [up] (at|to) [the] net"
+_UP_AT_NET = "(get|go|move|fly|jump|rise|head|rush) [up|in|over] (at|to) [the] net"
 _THEIRS = (
     "((its|his|her|their|this|that|far {n} s|near {n} s|opponent s|opponent's) "
-    "(spike|attack|shot|hit|serve|ball)|it|ball|[their] (spike|attack|shot|hit|serve))"
+    "(spike|attack|shot|hit|serve|ball|return)|it|ball"
+    "|[their] (spike|attack|shot|hit|serve|return))"
 )
 # What one does at the net.
 _STOP = (

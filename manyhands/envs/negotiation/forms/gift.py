@@ -159,7 +159,7 @@ class Gift(Choice):
         return self.how_to_offer + ', "punish with <coins>"' * self.punishment
 
     def decision_words(self) -> str:
-        return "Then the donor chooses."
+        return "The donor chooses."
 
     def lead_words(self, seen: Observation, leader: int) -> str:
         return f"Donor: {seen.who(leader)}. Receiver: {seen.who(_receiver(seen))}."
@@ -295,6 +295,7 @@ class Gift(Choice):
             ],
             "half": [
                 f"{give} [to] {whom} half",
+                "half",
                 f"half [of] (my coin|{purse}) (go|goes) to {whom}",
                 f"{give} [to] [{whom}] half [of] ([my] coin|what i (have|own)|{purse}) [(to|for) "
                 f"{whom}]",

@@ -302,6 +302,7 @@ class Pool(Bargain):
             f"{second} [{link} {first}]",
             f"[you] (keep|take|have) [your] {{give:list}} [then] {link} {first}",
             f"[you] (give|leave) me {{take:list}} [{link}] [you] (keep|take|have) {{give:list}}",
+            f"{{take:list}} me {link} {{give:list}} (you|{{other}})",
         ]
         phrases = {
             "split": [
