@@ -172,6 +172,7 @@ def _first(
     unread, shut = None, None
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
+    text = _BOLD.sub(r"\n", text)
     # Without any mark, an answer is one sentence.
     told, groups = text, iter([[_answer(text, SENTENCE)]])
     if _MARKS.search(text):
@@ -210,6 +211,8 @@ def _first(
     return None, unread
 
 
+# "It is worth it. **Bet**": a last line of its own.
+_BOLD = re.compile(r"(?<=[.!]) +(?=\*\*[^*\n]{1,60}\*\*[.!]*\s*\Z)")
 _STRUCK = re.compile(r"(?<![\w~])~~(?=[^\s~])[^~\n]*(?<=[^\s~])~~(?![\w~])")  # of Markdown
 
 
@@ -709,7 +712,7 @@ _LABEL = re.compile(
     rf"(?:(?:so|thus|therefore|hence),?{_BLANK}+)?"
     rf"(?:(?:based on|given|considering|after)\b[^,.:;!?]{{0,60}},{_BLANK}+)?"
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
-    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move)|selection|conclusion|verdict|result|vote"
+    rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move|square|column|option)|selection|conclusion|verdict|result|vote"
     rf"|output|response|command|pick"
     rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"

@@ -65,6 +65,9 @@ _SPELT = tuple(
         (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
         (r"(?:^|(?<=[,.;:!] ))id (?=(?:say|go|rather|like|love|better|pick|choose) )", "I'd "),
+        (r"(?<=[a-z\d] )ill (?=(?:give|take|keep|go|pay|trade|do|get|play|put|let)\b)", "I'll "),
+        (r"\bfwd\b", "forward"),
+        (r"\A\W*(?:just )?chill(?:ing|in)?(?: out| here| for now)?\W*\Z", "wait"),
         (r"\b(?:imma|ima)\b", "I'll"),
         (r"(?:^|(?<=[.,;:!] ))gonna (?=[a-z])", "I'm going to "),
         (r"\s*(?:=+>|\u21d2)\s*(?=\w)", ", so "),
@@ -223,6 +226,8 @@ _SPELT = tuple(
 _LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
 _OPENS = re.compile(
     r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
+    r"|nah[,.! ]+(?=(?!(?:deal|ok|okay|yes|yeah|yep|accept|agreed?|sure|fine|done|sold|not|no|never"
+    r"|nah|don't|dont|won't|wont|can't|cant)\b)[a-z])"
     r"|no,? wait,\s*(?=\w)"
     rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k"
     r"|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo|boom|brr+|whee+"
@@ -257,8 +262,8 @@ _BAR = re.compile(
     r"\s*\|\s*(?=(?:reason(?:ing)?|rationale|explanation|because|justification)\b)", re.I
 )
 _CLOSES = re.compile(
-    rf"[,.!\s]+(?:{_LAUGH}|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby|ta|pls"
-    r"|plz)[.!\s]*$",
+    rf"[,.!\s]+(?:{_LAUGH}|i guess|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby"
+    r"|ta|pls|plz)[.!\s]*$",
     re.I,
 )
 

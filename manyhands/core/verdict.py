@@ -137,7 +137,8 @@ _LEAD = (
     r"\W*(?:(?:so|therefore|thus|hence|ok|okay|anyway|for now|well|yes|no|nope|right|fine|alright"
     r"|all right|instead|overall|accordingly|consequently|in the end|that's why|as a result|still"
     r"|to be (?:safe|on the safe side)|given (?:this|that|all (?:this|that))"
-    r"|with (?:this|that) in mind|based on (?:this|that)|all in all|in conclusion|for (?:this|that|these) reasons?"
+    r"|with (?:this|that) in mind|based on (?:this|that)|all in all|in conclusion"
+    r"|for (?:this|that|these) reasons?"
     r"|nevertheless|meanwhile|in the meantime|this time|this turn|now)\b[,:.]?\s+)*"
 )
 _WILL = (
