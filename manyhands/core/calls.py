@@ -1,32 +1,55 @@
 """Tool calls that are no JSON: in the tags and lines in which models write them.
 
-A call names a tool and what it is given: `<invoke name="move"><parameter name="to">...`,
-`<function=move>{...}</function>`, `<tool><name>move</name><arg>...`, or lines, "tool: move" with
-"args: ..." below it, as "Action:" and "Action Input:" in ReAct (Yao et al. 2023). What it orders is
-read like a tool call in JSON (`core/objects.py`). Nothing is executed, and time is linear.
+Tags are parsed into a tree, in which an element is a call that
+
+- is a tool with a name: `<invoke name="move"><parameter name="to">...`, `<function=move>{...}`,
+  `<tool><name>move</name><arg>...`;
+- is an action in parts: `<action><name>put</name><target>pot A</target></action>`;
+- is all of the answer, and named like its action: `<go_to target="pot A"/>`, `<offer>18</offer>`.
+
+Lines are a call as in ReAct (Yao et al. 2023), "Action: move" with "Action Input: ..." below it, or
+a record, "move: offer" with "price: 26" below it. What a call orders is read like a tool call in
+JSON (`core/objects.py`). Nothing is executed, and time is linear.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from manyhands.core.objects import KEYS, THOUGHTS, Wordings, objects_in, order_of
 
 _LONGEST = 2_000  # characters of a text with a call
+_DEEPEST = 8  # elements within one another
+_MOST_LINES = 12
+
+_list = str.split
+Call = tuple[str, dict[str, Any] | None]  # the name, and what is given by key: None if unreadable
+
 _WORD = r"[A-Za-z][\w.-]{0,40}"
-_TOOLS = r"(?:\w{1,20}:)?(?:invoke|function|function_call|tool|tool_call|call)"
-_OPENED = re.compile(
-    rf"<(?P<tag>{_TOOLS})(?:\s+(?:name|tool|function)\s*=\s*[\"']?|=[\"']?)(?P<name>{_WORD})[\"']?\s*>"
-    rf"|<(?P<bare>{_TOOLS})>\s*<name>\s*(?P<inner>{_WORD})\s*</name>",
+_VALUE = rf"(?:\"[^\"<>]{{1,80}}\"|'[^'<>]{{1,80}}'|{_WORD})"
+_TAG = re.compile(
+    rf"<(?P<closing>/?)(?:\w{{1,20}}:)?(?P<name>{_WORD})"
+    rf"(?P<given>={_VALUE}|(?:\s+[a-z][\w-]{{0,20}}\s*=\s*{_VALUE}){{0,6}})\s*(?P<empty>/?)>",
     re.I,
 )
-_GIVEN = re.compile(
-    rf"<(?P<tag>parameter|param|argument|arg|input|{_WORD})"
-    rf"(?:\s+name\s*=\s*[\"']?|=[\"']?)?(?P<key>(?<=[=\"']){_WORD})?[\"']?\s*>"
-    r"(?P<value>[^<>]{1,200})</(?P=tag)>",
-    re.I,
+_ATTRIBUTE = re.compile(rf"(?P<key>[a-z][\w-]*)?\s*=\s*(?P<value>{_VALUE})", re.I)
+_TOOLS = frozenset(_list("invoke function function_call tool tool_call call"))
+_ACTIONS = frozenset(_list("action answer choice command decision move act"))
+_REPLIES = frozenset(_list("response reply output result turn"))  # if they are all of an answer
+_HOLDERS = _TOOLS | _ACTIONS | _REPLIES | frozenset(_list("final final_answer final_action"))
+_STEPS = frozenset(_list("tool do step turn next"))  # words in them are all of an action
+_THOUGHTS = THOUGHTS | {"scratchpad"}
+_NAMING = (
+    *("name", "action", "type", "command", "verb", "skill", "tool", "function", "move"),
+    *("decision", "choice", "option", "kind"),
 )
+# With one of these a record of lines begins.
+_FIRST = frozenset(_list("action move type name decision choice command option kind"))
+_UNNAMED = frozenset(_list("arg argument param parameter input value"))  # what has no name
+_PLAIN = re.compile(r"[^<>{}]{0,200}")
 _LINES = re.compile(
     rf"^[ \t]*(?:tool|tool[ _]name|function|name|action)[ \t]*:[ \t]*[\"']?(?P<name>{_WORD}"
     rf"(?:[ ]{_WORD}){{0,2}})[\"']?[ \t]*\n+[ \t]*"
@@ -34,97 +57,28 @@ _LINES = re.compile(
     r"[ \t]*(?P<given>[^\n]{1,300})[ \t]*$",
     re.I | re.M,
 )
-# An answer that is one element, <offer>18</offer>, but for those that hold an action or thoughts.
-_ELEMENT = re.compile(
-    r"\s*<(?P<name>(?!answer|action|move|final|choice|decision|think|thought|reason|analysis|plan"
-    r"|say|message|response|output|result|explanation|scratchpad|note|command|act\b)[a-z]{2,20})>"
-    r"(?P<given>[^<>{}]{1,100})</(?P=name)>\s*",
-    re.I,
-)
-# Such a name says nothing but that an action follows: <tool>wait</tool>.
-_HOLDERS = frozenset(("tool", "do", "step", "turn", "next"))
-# An answer that is one tag with attributes: <move room="office 1"/>.
-_QUOTED = r"\s*=\s*(?:\"[^\"<>]{1,80}\"|'[^'<>]{1,80}')"
-_ATTRIBUTE = re.compile(rf"(?P<key>[a-z][\w-]{{0,20}})(?P<value>{_QUOTED})", re.I)
-_SINGLE_TAG = re.compile(
-    rf"\s*<(?P<name>{_WORD})(?P<given>(?:\s+[a-z][\w-]{{0,20}}{_QUOTED}){{1,6}})\s*"
-    r"(?:/>|>\s*</(?P=name)>)\s*",
-    re.I,
-)
-# An action in parts: <action><name>put</name><target>pot A</target></action>.
-_IN_PARTS = re.compile(
-    r"<(?P<tag>answer|action|move|command|decision|choice|act)>\s*"
-    rf"(?P<given>(?:<(?P<key>{_WORD})>[^<>]{{1,200}}</(?P=key)>\s*){{1,8}})</(?P=tag)>",
-    re.I,
-)
-# An answer that is one element with others in it: <go><to>pot A</to></go>.
-_NESTED = re.compile(
-    r"\s*<(?P<name>(?!answer|action|move|command|decision|choice|act\b|think|thought|reason|plan|say"
-    r"|tool|call|function|invoke|analysis|response|output|result|scratchpad)[a-z_]{2,20})>\s*"
-    rf"(?P<given>(?:<(?P<key>{_WORD})>[^<>]{{1,200}}</(?P=key)>\s*){{1,6}})</(?P=name)>\s*",
-    re.I,
-)
-_LABELS = ("action", "act", "answer", "choice", "command")
-_NAMING = ("name", "action", "type", "command", "verb", "skill", "tool", "move")
-# An answer that is one record: <move><type>offer</type><price>26</price></move>, or lines,
-# "move: offer" with "give:" and what is given, further in, below it.
-_RECORD = re.compile(
-    r"\s*<(?P<name>[a-z_]{2,20})>(?P<inside>\s*<.*>\s*)</(?P=name)>\s*", re.I | re.S
-)
-_RECORDS = frozenset(
-    str.split("move action answer decision choice response reply output result command turn act")
-)
-_VERBS = ("action", "move", "type", "name", "decision", "choice", "command", "option", "kind")
 _LINE = re.compile(
     rf"(?P<indent>[ \t]*(?:[-*][ \t]+)?)[\"'*]{{0,2}}(?P<key>{_WORD})[\"'*]{{0,2}}:[*]{{0,2}}"
     r"(?:[ \t]+(?:[\"']?(?P<value>[^\n:{}\[\]\"']{1,80}?)[\"']?"
     r"|(?P<held>\{[^\n{}]{1,80}\})))?[ \t]*"
 )
 _FENCE = re.compile(r"\A\s*```\w*[ \t]*\n(?P<inside>[^`]*)\n[ \t]*```\s*\Z")
-_MOST_LINES = 12
+_NOTHING = ("", "none", "null")
 _PAIR = re.compile(
     rf"\s*[\"']?({_WORD})[\"']?\s*:\s*[\"']?([^\"'{{}}\[\],:]{{1,80}})[\"']?\s*(?:,|$)"
 )
-_UNNAMED = {"arg", "argument", "param", "parameter", "input", "value"}  # what is given has no name
 
 
 def calls_in(text: str) -> list[tuple[Wordings, str]]:
     """What the calls in a text order, each with its own text; empty if one cannot be read."""
     if len(text) > _LONGEST or not ("<" in text or ":" in text):
         return []
-    found: list[tuple[str, dict[str, Any] | None, str]] = []
-    opened = list(_OPENED.finditer(text))
-    ends = [*(after.start() for after in opened[1:]), len(text)]
-    for call, end in zip(opened, ends, strict=False):
-        own = text[call.start() : end]
-        closing = re.search(rf"</{re.escape(call['tag'] or call['bare'])}\s*>", own, re.I)
-        own = own[: closing.end()] if closing else own
-        inside = own[call.end() - call.start() : closing.start() if closing else len(own)]
-        found.append((call["name"] or call["inner"], _in_tags(inside), own))
-    element = _ELEMENT.fullmatch(text)
-    if element and element["name"].lower() in _HOLDERS:
-        found.append((element["given"].strip(), {}, text))
-    elif element:
-        found.append((element["name"], {"object": element["given"].strip()}, text))
-    single = _SINGLE_TAG.fullmatch(text)
-    if single and not (single["name"].lower() in _LABELS and single["given"].count("=") == 1):
-        found.append((*_attributes(single), text))
-    nested = _NESTED.fullmatch(text)
-    if nested:
-        found.append((nested["name"], _in_tags(nested["given"]), text))
-    for parts in _IN_PARTS.finditer(text):
-        given = _in_tags(parts["given"])
-        key = next((key for key in _NAMING if given and key in given), "")
-        found.append((given.pop(key), given, parts[0]) if given and key else ("", None, parts[0]))
-    for call in _LINES.finditer(text):
-        found.append((call["name"], _in_line(call["given"]), call[0]))
+    found = [*_in_tags(text), *_in_lines(text)]
     record = None if found else _record(text)
     if record:
-        found.append((*record, text))
+        found.append((record, text))
     orders = []
-    for name, given, own in found:
-        if (single or nested) and given and not given.keys().isdisjoint(KEYS):
-            return []  # <avoid action="north"/>
+    for (name, given), own in found:
         order = None if given is None else order_of({"name": name, "arguments": given})
         if not order or not order[0]:
             return []
@@ -132,42 +86,123 @@ def calls_in(text: str) -> list[tuple[Wordings, str]]:
     return orders
 
 
-def _attributes(tag: re.Match[str]) -> tuple[str, dict[str, Any] | None]:
-    """(the name of a call that is one tag, what it is given): a tag that only says that it is an
-    action, <action name="put" target="pot A"/>, is named by an attribute."""
-    pairs = [
-        (part["key"].lower(), part["value"].strip(" =\n\t")[1:-1])
-        for part in _ATTRIBUTE.finditer(tag["given"])
-    ]
-    given: dict[str, Any] = dict(pairs)
-    if len(given) < len(pairs):
-        return tag["name"], None
-    key = next(
-        (key for key in ("name", "action", "type") if key in given and given.keys() - {key}), ""
-    )
-    return (given.pop(key) if key else tag["name"]), given
+# ---- tags ----------------------------------------------------------------------------------------
 
 
-def _record(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The action of an answer that is one record, and what stands beside it; None if it is none."""
-    fenced = _FENCE.match(text)
-    text = fenced["inside"] if fenced else text
-    holder = _RECORD.fullmatch(text)
-    given = _in_tags(holder["inside"]) if holder else _in_record(text)
-    if not given:
+@dataclasses.dataclass
+class _Element:
+    """An element of a text, `<name key="value">...</name>`.
+
+    Attributes:
+        name: in lower case.
+        attributes: (key, value) of each; the key of `<name=value>` is "name".
+        start, end: its place in the text; the end is 0 if it is not closed.
+        words: what stands in it outside of its parts.
+        parts: the elements in it.
+    """
+
+    name: str
+    attributes: list[tuple[str, str]]
+    start: int = 0
+    end: int = 0
+    words: str = ""
+    parts: list[_Element] = dataclasses.field(default_factory=list)
+
+
+def _parsed(text: str) -> list[_Element]:
+    """The outermost elements of a text; none if elements are too deep in one another."""
+    opened, read = [_Element("", [])], 0
+    for tag in _TAG.finditer(text):
+        opened[-1].words += text[read : tag.start()]
+        read, name = tag.end(), tag["name"].lower()
+        if not tag["closing"]:
+            pairs = _ATTRIBUTE.findall(tag["given"])
+            given = [((key or "name").lower(), value.strip("\"' \n")) for key, value in pairs]
+            element = _Element(name, given, tag.start(), read if tag["empty"] else 0)
+            opened[-1].parts.append(element)
+            opened += [] if element.end else [element]
+            if len(opened) > _DEEPEST:
+                return []
+            continue
+        depth = next((k for k in range(len(opened) - 1, 0, -1) if opened[k].name == name), 0)
+        if depth:
+            opened[depth].end = read
+            del opened[depth:]
+        else:
+            opened[-1].words += tag[0]
+    opened[-1].words += text[read:]
+    return opened[0].parts
+
+
+def _in_tags(text: str) -> Iterator[tuple[Call, str]]:
+    """The calls in a text that are elements, each with its own text."""
+    todo = _parsed(text)[::-1] if "<" in text else []
+    while todo:
+        element = todo.pop()
+        own = text[element.start : element.end or None]
+        call = _call(element, alone=bool(element.end) and own.strip() == text.strip())
+        if call:
+            yield call, own
+        elif element.name not in _THOUGHTS:
+            todo += element.parts[::-1]
+
+
+def _call(element: _Element, alone: bool) -> Call | None:
+    """The call that an element is, which may be all of an answer; None if it is none."""
+    own, given = element.name, _given(element)
+    alone = alone and own not in _THOUGHTS
+    if not element.attributes and not element.parts:
+        if not alone or not given or (own in _HOLDERS and own not in _STEPS):
+            return None
+        if own in _STEPS:
+            return (given, {}) if isinstance(given, str) else None
+        return own, {"object": given} if isinstance(given, str) else given
+    if not isinstance(given, dict):
+        return ("", None) if own in _TOOLS and element.attributes else None
+    holds = own in _TOOLS or own in _ACTIONS or (alone and own in _REPLIES)
+    key = next((key for key in _NAMING if key in given), "") if holds else ""
+    name = given.pop(key) if key else own
+    if not (key or alone) or not isinstance(name, str):
         return None
-    if holder and holder["name"].lower() not in _RECORDS:
-        return holder["name"], given
-    key = next((key for key in _VERBS if isinstance(given.get(key), str)), "")
-    name = given.pop(key, "")
-    # What has nothing beside it but why is read as a sentence.
-    return (name, given) if name and (holder or not given.keys() <= THOUGHTS) else None
+    # <avoid action="north"/>
+    return name, None if own not in _TOOLS and given.keys() & set(KEYS) else given
 
 
-def _in_record(text: str) -> dict[str, Any] | None:
-    """What the lines of a record hold, "key: value", by key; those further in belong to the key
-    above them."""
-    lines = [line for line in text.split("\n") if line.strip()]
+def _given(element: _Element) -> dict[str, Any] | str | None:
+    """What an element is given: attributes, parts or the members of an object, by name, or words
+    alone; None if it cannot be read."""
+    given, words = dict(element.attributes), element.words.strip()
+    held = None if element.parts else _object(words)
+    if not (given or element.parts) and held is None:
+        return words if _PLAIN.fullmatch(words) else None
+    if len(given) < len(element.attributes) or (words and held is None):
+        return None
+    held = held or {}
+    for part in element.parts:
+        (called, key), *more = part.attributes or [("name", part.name)]
+        key = "object" if key.lower() in _UNNAMED else key.lower()
+        value = _given(dataclasses.replace(part, attributes=[]))
+        inner_call = part.parts and part.name in _HOLDERS
+        if called != "name" or more or key in held or not value or inner_call:
+            return None
+        held[key] = value
+    return None if given.keys() & held.keys() else given | held
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def _in_lines(text: str) -> Iterator[tuple[Call, str]]:
+    """The calls in a text that are lines, each with its own text."""
+    for call in _LINES.finditer(text):
+        yield (call["name"], _in_line(call["given"])), call[0]
+
+
+def _record(text: str) -> Call | None:
+    """The action of lines "key: value" that are all of an answer, and what stands beside it; those
+    further in belong to the key above them. None if they are no record."""
+    fenced = _FENCE.match(text)
+    lines = [line for line in (fenced["inside"] if fenced else text).split("\n") if line.strip()]
     found = [_LINE.fullmatch(line) for line in lines]
     if not 2 <= len(lines) <= _MOST_LINES or not all(found):
         return None
@@ -189,8 +224,11 @@ def _in_record(text: str) -> dict[str, Any] | None:
             given[key] = held = {}
     first_key = next(iter(given))
     if len(given) == 1 and isinstance(given[first_key], dict) and given[first_key]:
-        return {"action": first_key, **given[first_key]}
-    return given if first_key in _VERBS else None
+        return first_key, given[first_key]
+    name = given.pop(first_key) if first_key in _FIRST else ""
+    # What has nothing beside it but why is read as a sentence, and so are two actions.
+    told = given.keys() <= THOUGHTS or not given.keys().isdisjoint(KEYS)
+    return (name, given) if name and isinstance(name, str) and not told else None
 
 
 def _counted(value: Any) -> Any:
@@ -201,34 +239,22 @@ def _counted(value: Any) -> Any:
     return int(value) if figures else value
 
 
-def _in_tags(inside: str) -> dict[str, Any] | None:
-    """What a call in tags is given, by name; None if it is something else."""
-    objects = objects_in(inside)
-    if len(objects) == 1 and inside.strip() == objects[0][1] and isinstance(objects[0][0], dict):
-        return objects[0][0]
-    given: dict[str, Any] = {}
-    for part in _GIVEN.finditer(inside):
-        key = (part["key"] or part["tag"]).lower()
-        key = "object" if key in _UNNAMED else key
-        if key in given:
-            return None
-        given[key] = part["value"].strip()
-    return None if _GIVEN.sub("", inside).strip() else given
-
-
 def _in_line(line: str) -> dict[str, Any] | None:
     """What a call in lines is given, by name: an object, with quotation marks or without, or a
     single thing."""
     line = line.strip()
-    objects = objects_in(line)
-    if len(objects) == 1 and line == objects[0][1] and isinstance(objects[0][0], dict):
-        return objects[0][0]
-    if line.startswith("{") and line.endswith("}"):
-        pairs = [found.groups() for found in _PAIR.finditer(line[1:-1])]
-        whole = _PAIR.sub("", line[1:-1]).strip()
-        keys = [key.lower() for key, _ in pairs]
-        if whole or len(set(keys)) < len(keys):
-            return None
-        return {key: value.strip() for key, (_, value) in zip(keys, pairs, strict=True)}
-    line = line.strip("\"'`")
-    return {} if line.lower() in ("", "none", "null") else {"object": line}
+    whole = _object(line)
+    if whole is not None or not (line.startswith("{") and line.endswith("}")):
+        line = line.strip("\"'`")
+        return whole if whole is not None else {} if line.lower() in _NOTHING else {"object": line}
+    pairs = _PAIR.findall(line[1:-1])
+    given = {key.lower(): value.strip() for key, value in pairs}
+    strange = _PAIR.sub("", line[1:-1]).strip() or len(given) < len(pairs)
+    return None if strange else given
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is."""
+    found = objects_in(text) if text.startswith("{") else []
+    whole = len(found) == 1 and found[0][1] == text and isinstance(found[0][0], dict)
+    return found[0][0] if whole else None

@@ -257,7 +257,7 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
             return (_undone(found[0], tool), found[1]) if shut else found
         say = found[1] if found else say
     # A message with its role or type.
-    own = keys.get("role", "assistant") == "assistant" and keys.get("type", "text") in _TOLD
+    own = keys.get("role", "assistant") == "assistant" and str(keys.get("type", "text")) in _TOLD
     if own and set(keys) <= _MESSAGE and isinstance(keys.get("content"), str):
         return _wordings(keys["content"], {}, called=False), say
     # A tool call that is named like the action.

@@ -63,7 +63,11 @@ def mean(answer):
         ("<go><to>drawer 2</to></go>", 0),
         ('<call tool="go_to"><target>drawer 3</target></call>', 1),
         ('{"verb": "go to", "where": "drawer 2"}', 0),
+        ('<action name="north"/>', 4),
+        ("I see.\n<answer><action><name>go to</name><place>drawer 2</place></action></answer>", 0),
+        ('<go_to>{"target": "drawer 3"}</go_to>', 1),
         # Not these.
+        ('{"type": {"of": "move"}, "value": ["north"]}', None),
         ('<avoid target="drawer 2"/>', None),
         ('<go_to target="drawer 2" target="drawer 3"/>', None),
         ('{"action": "go to", "args": ["drawer 2", "drawer 3"]}', None),
@@ -96,3 +100,4 @@ def test_long_texts_are_not_searched():
     for text in ("<tool>" * 5_000, "<invoke name=a>" * 5_000, "tool: a\nargs: " * 5_000):
         assert calls_in(text) == []
     assert calls_in("<tool " * 300) == [] and calls_in("tool:\n" * 300) == []
+    assert calls_in("<go>" * 200 + "north" + "</go>" * 200) == []  # too deep
