@@ -113,6 +113,17 @@ LOOKALIKES = frozenset(
         "washing wasted wasting water watts waves waving weaving weighs weights whale while whine "
         "white whites whole whose widow wight wilder winding winds wines wires wished witch "
         "withdrew wives wonder wondering wonders woods wording words working works world worlds "
-        "worms wound wright writers writing wrote"
+        "worms wound wright writers writing wrote "
+        # Of four letters, of which two are swapped.
+        "acne acre alms alps amid apse arid arts asps aver bard barn beat best beta bets bits "
+        "brad bran calm cane carp cart cast cats clam clod clot coed colt cost cots crap crop "
+        "cusp dais diet dire door dose dots dual duel dusk eats elan evil fast fats feat feta "
+        "fist fits form fort from gaol gaps gasp gilt gird girt goal gore grid grit gust guts "
+        "hoes hose host hots jest jets lair last lats lest lets liar lien line lion lips lisp "
+        "loin lost lots maid main mast mats meta mist mits must nail nest nets noes nose odes "
+        "odor ogre oral orbs ores past pats pest pets plea port post pots prat prep quit raid "
+        "rail raps rasp roes rose rust ruts sale salt sated seta sign silt sing slat slit sloe "
+        "snip sole stab star sued suer tarp tier tire tort tost trot tsar used user vast vats "
+        "veal veil vest vets vial warp wasp wets wisp wits wost zest"
     )
 )

@@ -2,7 +2,8 @@
 
 "go nroth" is refused by every reader, and then read once more as "go north". Only a word of five
 letters or more is mended that no grammar knows, where exactly one word of the game's grammars is
-one slip away: a letter more, less or another, or two neighbours that are swapped. No number,
+one slip away: a letter more, less or another, or two neighbours that are swapped. Of a word of four
+letters only two neighbours may be swapped ("dwon", "esat"). No number,
 negation, condition or name of a player is put in, and what is a slip from one of them is nothing
 else, nor is a word of English. The first letter has to be right, and so has the last, unless it is
 swapped: there a word has its past or its person, and "raised" is no "raise".
@@ -20,11 +21,12 @@ from manyhands.core.signs import NAME
 from manyhands.core.words import NUMBERS, RANKS
 
 LEAST = 5  # letters of a word that is mended, and of what it becomes
+SHORT = 4  # letters of a word in which only neighbours may be swapped
 MOST_WORDS = 80  # of what is mended
 MOST_UNKNOWN = 12  # different words in it that no grammar knows
 MOST_MENDED = 3  # of them
 
-_WORD = re.compile(rf"(?<![\w'\u2019])[a-z]{{{LEAST},}}(?![\w'\u2019])", re.I)
+_WORD = re.compile(rf"(?<![\w'\u2019])[a-z]{{{SHORT},}}(?![\w'\u2019])", re.I)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PLAYER = re.compile(NAME, re.I)
 
@@ -70,7 +72,7 @@ def mended(text: str, said: str, grammars: Iterable[Grammar], me: str = "") -> s
         return text
     lexicon, own = _lexicon(tuple(grammars)), _LETTERS.findall(me.lower())
     unknown = [word for word in words if word not in lexicon.known]
-    if len(unknown) > MOST_UNKNOWN:
+    if sum(len(word) >= LEAST for word in unknown) > MOST_UNKNOWN:
         return text
     found = {word: meant for word in unknown if (meant := lexicon.meant(word)) and meant not in own}
     if not 0 < len(found) <= MOST_MENDED:
@@ -95,6 +97,11 @@ class _Lexicon:
 
     def meant(self, word: str) -> str:
         """The word that another one is a slip from; empty if there is none, or more than one."""
+        if len(word) == SHORT:
+            swapped = {word[:k] + word[k : k + 2][::-1] + word[k + 2 :] for k in range(SHORT - 1)}
+            found = [other for other in self._sized.get(SHORT, ()) if other in swapped]
+            sure = len(found) == 1 and found[0] in self._words - _BARRED
+            return found[0] if sure and not _PLAYER.fullmatch(f"{found[0]} 1") else ""
         near = [
             other
             for size in (len(word) - 1, len(word), len(word) + 1)

@@ -19,9 +19,11 @@ GRAMMAR = Grammar(
         "wheat": ["(take|collect) wheat"],
         "throw": ["throw [the] onion"],
         "chase": ["chase [the] {who}"],
+        "east": ["(go|move) east"],
+        "down": ["(go|move) down", "salt [the] soup"],
     },
     {"who": {"pursuer": 0, "rabbit": 1}},
-    short={"north": ["north"], "south": ["south"]},
+    short={"north": ["north"], "south": ["south"], "east": ["east"], "down": ["down"]},
 )
 READ = 0
 
@@ -52,6 +54,9 @@ def read(text, me="player_0"):
         ('{"action": "go nroth"}', "north"),
         ("My thoughts are long.\n\n**go nroth**", "north"),
         ("Chase the rabbbit", "chase"),
+        ("dwon", "down"),  # of four letters, two neighbours that are swapped
+        ("go esat", "east"),
+        ("mvoe north", "north"),
     ],
 )
 def test_a_slip_is_read_as_the_one_word_that_is_near(text, meant):
@@ -65,7 +70,8 @@ def test_a_slip_is_read_as_the_one_word_that_is_near(text, meant):
         "raised by 4", "raiser by 4",  # of another time, or of another
         "threw the onion", "throe the onion",  # words of their own
         "collect cheat", "take cheat", "collect wheal",  # neither the first letter nor the last
-        "go nrth", "go nort",  # of four letters
+        "go nrth", "go nort", "easd", "eats", "wset",  # of four letters
+        "slat the soup", "raise by fuor", "don't go esat", "go esat?",
         "go norrrth", "go nrtho",  # two slips
         "go wetlands", "zzzzz",
         "raise by thre", "raise by threee", "raise by fuor",  # numbers
