@@ -24,8 +24,9 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
+from manyhands.core.ranks import by_choice
 from manyhands.core.talk import Message
-from manyhands.wrappers.skills import SkillSet, answered, read_option, read_skill
+from manyhands.wrappers.skills import SkillSet, answered, read_option, read_skill, unfolded
 
 
 class EventSkills(SkillSet, Protocol):
@@ -412,16 +413,24 @@ class Events(Wrapper[EventState]):
             shown, member = self.skills.option_choices(), self._member(agent)
             row = np.asarray(self._perceive(state.inner))[member]
             team = self.env.agents[member:][: self.members]
-            said = self.skills.plain_orders(text) if isinstance(text, str) else text
-            return read_option(
-                self.table,
-                said,
-                lambda plain: self.skills.parse_option(plain, row, team),
-                current,
-                shown,
-            )
-        row = np.asarray(self._perceive(state.inner))[i]
-        return self.read(text, row, current, self.agents[i])
+
+            def read(said: Any) -> int:
+                plain = self.skills.plain_orders(said) if isinstance(said, str) else said
+                return read_option(
+                    self.table,
+                    plain,
+                    lambda words: self.skills.parse_option(words, row, team),
+                    current,
+                    shown,
+                )
+
+        else:
+            row = np.asarray(self._perceive(state.inner))[i]
+
+            def read(said: Any) -> int:
+                return self.read(said, row, current, self.agents[i])
+
+        return by_choice(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
 
     def read(self, text: str, row: np.ndarray, current: int | None = None, me: str = "") -> int:
         """The skill that an answer names; it must be possible with this perception. `current` was

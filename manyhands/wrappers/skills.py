@@ -45,6 +45,7 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.plain import plainly
+from manyhands.core.ranks import by_choice
 from manyhands.core.talk import Message
 from manyhands.core.words import forms_of, tokens
 from manyhands.wrappers.ongoing import goes_on, goes_on_with
@@ -410,7 +411,11 @@ class Skills(Wrapper[SkillState]):
 
         plain = step if self._plain else None
         name = self.agents[i]
-        return read_skill(self.skills, text, row, legal, current, shown, name, plain, i)
+
+        def read(said: Any) -> int:
+            return read_skill(self.skills, said, row, legal, current, shown, name, plain, i)
+
+        return by_choice(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
 
     def _lasts(self, state: SkillState, i: int, status: int) -> bool:
         """Whether the last skill of an agent is under way."""
@@ -456,6 +461,13 @@ def answered(rules: str, how: str) -> str:
 
 
 # ---- reading answers -----------------------------------------------------------------------------
+
+
+def unfolded(choices: Callable[[int | None], list[Choice]]) -> list[Choice]:
+    """All choices, if all are shown; none otherwise, as their places tell nothing then."""
+    every = choices(None)
+    return every if [*map(str, choices(LIMIT))] == [*map(str, every)] else []
+
 
 # "I choose the skill ...": what is named comes after it.
 _OPENING = re.compile(
