@@ -20,13 +20,11 @@ with it. All of it takes time linear in the length of the answer.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import contextvars
 import dataclasses
 import difflib
 import itertools
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
@@ -34,7 +32,7 @@ from typing import Any
 from manyhands.core import slips
 from manyhands.core.asides import is_reason, main_clauses, pieces, states
 from manyhands.core.bare import Reader, Remarks, at_end
-from manyhands.core.calls import calls_in
+from manyhands.core.calls import calls_in, order_in_code
 from manyhands.core.closing import closings
 from manyhands.core.corrections import corrected
 from manyhands.core.doubts import denies, doubt, misspelt
@@ -42,14 +40,15 @@ from manyhands.core.env import IllegalAction, names_of
 from manyhands.core.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.grammar import listening
 from manyhands.core.objects import (
-    CALLS,
     THOUGHTS,
     Wordings,
+    no_order,
     objects_in,
     order_of,
     orders_in,
+    rivals_in,
     tells_more,
-    ways_of,
+    whole_ways,
 )
 from manyhands.core.plain import clearly, plainly
 from manyhands.core.signs import MOVING, RIGHT
@@ -77,6 +76,10 @@ class Answer:
         kind: `JSON`, `TAG`, `BRACKET`, `LINE`, `PARAGRAPH`, `SENTENCE` or `REASON`.
         ways: of a JSON object, all ways to say it, if there are several.
         source: the text of that object.
+        rival: whether it stands under a second key for actions in its object: if it names none, it
+            may be a remark.
+        shut: why its object orders nothing, if it says so.
+        denied: what its object denies, {"accept": false}, beside what it orders.
     """
 
     text: str
@@ -85,6 +88,9 @@ class Answer:
     kind: str = SENTENCE
     ways: Wordings = ()
     source: str = ""
+    rival: bool = False
+    shut: str = ""
+    denied: tuple[str, ...] = ()
 
 
 REMARKS = Remarks()
@@ -182,6 +188,8 @@ def _first(
         kind, unread_here = group[0].kind, None
         meanings: list[Any] = []
         for answer in group:
+            if answer.shut:
+                raise refuse(answer.shut)
             if answer.plain.strip("()"):
                 try:
                     action = _meaning(_own(answer, me), mean, calm, remarks)
@@ -191,8 +199,11 @@ def _first(
                     action, shut = None, error
                 if action is not None and kind == PARAGRAPH and _differs(told, action, mean):
                     action = None
+                for words in answer.denied:
+                    if action is not None and _is_same(words, action, mean):
+                        raise refuse(f"{quoted(words)} is false, and what stands beside it is that")
                 if action is None:
-                    unread_here = answer
+                    unread_here = unread_here if _is_remark(answer) else answer
                 elif not any(_equal(action, other) for other in meanings):
                     meanings.append(action)
         # Brackets may stand for other things; all other marks are for actions.
@@ -209,6 +220,11 @@ def _first(
     if unread is None:
         raise refuse("the answer is empty")
     return None, unread
+
+
+def _is_remark(answer: Answer) -> bool:
+    """Whether what stands under a second key for actions may be left unread."""
+    return answer.rival and len(answer.plain.split()) > 3 and not denies(answer.plain)
 
 
 # "It is worth it. **Bet**": a last line of its own.
@@ -236,6 +252,8 @@ def _meaning(
     remarks: Remarks,
 ) -> Any:
     """What a decisive part means; None if nothing, or several things, as it can be said."""
+    if _COMPARES.search(answer.raw):
+        return None
     answer = _called(answer)
     if not answer.ways:
         said = clearly(answer.text)
@@ -534,7 +552,11 @@ def _condensed(rest: str) -> str | None:
 
 def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
     """The decisive parts of an answer by kind, those that count before the others first."""
-    orders = [_ordered(ways, own) for ways, own in calls_in(text) or orders_in(text, me)]
+    orders = [_ordered(ways, own) for ways, own in calls_in(text)]
+    if not orders:
+        orders = [_ordered(ways, own) for ways, own in orders_in(text, me)]
+        rivals = rivals_in(text) if orders else ()
+        orders += [dataclasses.replace(_answer(words, JSON), rival=True) for words in rivals]
     if not orders:
         orders = _whole(text, me)
     if orders:
@@ -567,10 +589,16 @@ def _whole(text: str, me: str) -> list[Answer]:
     value = found[0][0]
     if me and list(value) == [me]:
         value = {"action": value[me]}
-    ways = tuple(dict.fromkeys(words for words in ways_of(value) if words))
+    why = no_order(value)
+    if why:
+        return [dataclasses.replace(_answer("", JSON), source=text, shut=why)]
+    ways, denied = whole_ways(value)
     if not ways and value.keys() <= THOUGHTS:  # {"plan": ["north"]}
         return [dataclasses.replace(_answer("", JSON), source=text)]
-    return [_ordered((ways,), text)] if ways else []
+    order = _ordered((ways,), text) if ways else None
+    if order and denied:
+        order = dataclasses.replace(order, denied=denied, source=text)
+    return [order] if order else []
 
 
 def _ordered(ways: Wordings, source: str) -> Answer:
@@ -581,41 +609,16 @@ def _ordered(ways: Wordings, source: str) -> Answer:
     return dataclasses.replace(answer, ways=ways, source=source)
 
 
-_CALLED = re.compile(
-    r"(?:(?:tool|function)(?:_call)?\s*:\s*|call:?\s+)?(?P<name>[a-z][a-z_]{0,40})"
-    r"\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
-    re.I | re.S,
-)
-# `env.step("north")`: the tool takes the action in words.
-_HOLDS = re.compile(
-    r"(?:[a-z_]{1,20}\.)?(?P<name>[a-z]{1,12})\(\s*(?P<sign>[\"'])(?P<given>[^\"'()]{1,100})(?P=sign)\s*\)",
-    re.I,
-)
-_MOST_CALLED = 400  # characters of a call
+# Code that negates or compares: `!accept()`, `action == "north"`.
+_COMPARES = re.compile(r"\A[\s\"'`*_(]*!\s*[a-z]|[=!]=", re.I)
 
 
 def _called(answer: Answer) -> Answer:
-    """A decisive part that is a call with named arguments, `offer(give={"wood": 2})`, as the tool
-    call that it is. It is parsed, and only literals are taken from it: nothing is executed."""
-    text = answer.text.strip(" ;`")
-    inner = _HOLDS.fullmatch(text) if len(text) <= _MOST_CALLED else None
-    if inner and inner["name"].lower() in CALLS:
-        return _answer(inner["given"], answer.kind)
-    found = _CALLED.fullmatch(text) if len(text) <= _MOST_CALLED and not answer.ways else None
-    if found is None:
-        return answer
-    try:
-        call = ast.parse(text[found.start("name") :], mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return answer
-        names = [word.arg for word in call.keywords]
-        if None in names or len(set(names)) < len(names):
-            return answer
-        given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-        order = order_of(json.loads(json.dumps({"name": found["name"], "arguments": given})))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return answer
-    return _ordered(order[0], text) if order and order[0] else answer
+    """A decisive part that is a call in code, as what it orders."""
+    order = None if answer.ways else order_in_code(answer.text.strip(" ;`"))
+    if isinstance(order, str):
+        return _answer(order, answer.kind)
+    return _ordered(order, answer.text) if order else answer
 
 
 def _answer(raw: str, kind: str) -> Answer:
@@ -625,7 +628,7 @@ def _answer(raw: str, kind: str) -> Answer:
 
 
 _ASIDES = 2  # clauses around the main one: "The pot is full, so I wait, not cook"
-_MARKS = re.compile(r"[\[{<\\\n]|action|say", re.I)
+_MARKS = re.compile(r"[\[{<\\\n]|action|say|//", re.I)
 _list = str.split
 
 
@@ -669,7 +672,7 @@ _TAKEN = (
     rf"|{_BLANK}\((?:final|chosen|selected|best|now|this turn)\))?"
 )
 _ACTION = re.compile(
-    rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`\]])*[:=\uff1a]|\[action\]{_BLANK}*(?=[\w\"'])",
+    rf"(?<![^\W_])action{_TAKEN}(?:{_BLANK}|[*_`\]])*(?:[:\uff1a]|=(?!=))|\[action\]{_BLANK}*(?=[\w\"'])",
     re.I,
 )
 # Behind the action on its line: "ACTION: north  # to the pot".
@@ -683,6 +686,7 @@ _NOT_OWN = re.compile(
     r"|non|never|bad|wrong|worst|failed|rejected|forbidden|illegal|invalid|avoided|earlier|former"
     r"|predicted|candidate|alternative|future|other|opposite|dangerous|risky|useless|unsafe"
     r"|impossible|blocked|undone|cancell?ed|hypothetical|example|sample|partner|opponent|[a-z]+_\d+"
+    r"|suggested|expected|planned|previous|prior"
     r"|the format is"
     r"|['\u2019]s)|\b(?:not|never|avoid|reject|exclude|forbid|cancel|undo|simulate|consider"
     r"|evaluate|skip|veto|discard|dismiss|suggest|predict|preview|don['\u2019]?t)[\s(]*\()[\s*_`]*$",
@@ -716,7 +720,7 @@ _LABEL = re.compile(
     rf"|output|response|command|pick"
     rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
-    rf"(?:{_BLANK}|[*_`])*(?P<colon>[:=\uff1a]?)(?:{_BLANK}|[*_`])*",
+    rf"(?:{_BLANK}|[*_`])*(?P<colon>(?:[:\uff1a]|=(?!=))?)(?:{_BLANK}|[*_`])*",
     re.I,
 )
 _ITEM = re.compile(rf"\A{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")

@@ -1,4 +1,4 @@
-"""Tool calls that are no JSON: in the tags and lines in which models write them.
+"""Tool calls that are no JSON: in the tags, lines and code in which models write them.
 
 Tags are parsed into a tree, in which an element is a call that
 
@@ -14,12 +14,14 @@ JSON (`core/objects.py`). Nothing is executed, and time is linear.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from manyhands.core.objects import KEYS, THOUGHTS, Wordings, objects_in, order_of
+from manyhands.core.objects import CALLS, KEYS, THOUGHTS, Wordings, objects_in, order_of
 
 _LONGEST = 2_000  # characters of a text with a call
 _DEEPEST = 8  # elements within one another
@@ -258,3 +260,43 @@ def _object(text: str) -> dict[str, Any] | None:
     found = objects_in(text) if text.startswith("{") else []
     whole = len(found) == 1 and found[0][1] == text and isinstance(found[0][0], dict)
     return found[0][0] if whole else None
+
+
+# ---- code ----------------------------------------------------------------------------------------
+
+_NAMED = re.compile(
+    r"(?:(?:tool|function)(?:_call)?\s*:\s*|call:?\s+)?(?P<name>[a-z][a-z_]{0,40})"
+    r"\((?P<rest>\s*[a-z_]{1,40}\s*=[^=].*)\)",
+    re.I | re.S,
+)
+# `env.step("north")`: the tool takes the action in words.
+_HOLDS = re.compile(
+    r"(?:[a-z_]{1,20}\.)?(?P<name>[a-z]{1,12})\(\s*(?P<sign>[\"'])(?P<given>[^\"'()]{1,100})(?P=sign)\s*\)",
+    re.I,
+)
+_MOST_CALLED = 400  # characters of a call
+
+
+def order_in_code(text: str) -> Wordings | str | None:
+    """What a call in code orders: `offer(give={"wood": 2})`, or the words that it takes. It is
+    parsed, and only literals are taken from it: nothing is executed."""
+    if len(text) > _MOST_CALLED or not text.endswith(")"):
+        return None
+    inner = _HOLDS.fullmatch(text)
+    if inner and inner["name"].lower() in CALLS:
+        return inner["given"]
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        call = ast.parse(text[found.start("name") :], mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        names = [word.arg for word in call.keywords]
+        if None in names or len(set(names)) < len(names):
+            return None
+        given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        order = order_of(json.loads(json.dumps({"name": found["name"], "arguments": given})))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return order[0] if order and order[0] else None

@@ -54,6 +54,8 @@ def doubt(plain: str, what: str = "move") -> str:
     seen from its words."""
     words = tokens(re.sub(r"\bonce (?:more|again)\b", "", plain))
     mark = 'end with a line of its own: "ACTION: ..."'
+    if "==" in plain or "!=" in plain:
+        return "it compares, and sets nothing"
     for reason, signs in _DOUBTS:
         sign = next((word for word in words if word in signs.split()), "")
         if sign:

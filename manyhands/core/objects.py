@@ -136,6 +136,49 @@ def orders_in(text: str, me: str = "") -> list[tuple[Wordings, str]]:
     ]
 
 
+def rivals_in(text: str) -> list[str]:
+    """What the objects in a text hold under further keys for actions, beside the one that counts:
+    {"action": "north", "decision": "east"}."""
+    found: list[str] = []
+    for value, _ in objects_in(text):
+        given = {str(key).lower(): item for key, item in value.items()}
+        named = [given[key] for key in KEYS if key in given and not _says_nothing(key, given[key])]
+        found += [_in_words(item) for item in named[1:] if isinstance(item, str | int)]
+    return [words for words in found if words]
+
+
+def whole_ways(value: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ways to say an object without an "action" that is all of an answer, and what it denies
+    beside that: {"accept": false} is "not accept", {"price": 30, "accept": false} is "price 30"."""
+    denied = [key for key, item in value.items() if item is False]
+    denied = [key for key in denied if key.lower() not in _TAKEN_BACK | THOUGHTS]
+    ways = tuple(dict.fromkeys(words for words in ways_of(value) if words))
+    if ways or not denied:
+        return ways, tuple(denied)
+    return tuple(ways_of({f"not {key}": "" for key in denied})[:1]), ()
+
+
+def no_order(value: dict[str, Any]) -> str:
+    """Why an object without an "action" orders nothing; empty if nothing in it says so."""
+    given = {str(key).lower(): item for key, item in value.items()}
+    turned = _turned(given) if len(given) > 1 else ""
+    if turned:
+        return f"{turned}: nothing is ordered so"
+    report = next((key for key in given if _REPORT.match(key)), "")
+    if report:
+        return f"{json.dumps(report)} tells of what is, and is no action"
+    if given and all(item is None for key, item in given.items() if key not in THOUGHTS):
+        empty = next((key for key, item in given.items() if item is None), "")
+        return f"{json.dumps(empty)} is null, which says nothing: give it a value" if empty else ""
+    return ""
+
+
+_REPORT = re.compile(
+    r"(?:last|previous|prev|prior|past|earlier|former|current|standing|expected|predicted"
+    r"|opponents?|partners?|others?|their|his|her|your)_[a-z]"
+)
+
+
 def _actor(value: Any, me: str) -> str:
     """Who acts in an object, if it is not the one who answers."""
     given = {str(key).lower(): item for key, item in value.items()}

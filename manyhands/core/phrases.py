@@ -29,7 +29,7 @@ BEST = (
     "(the|my) (most (sensible|natural|useful|obvious|logical|promising|efficient|effective"
     "|productive|reasonable|strategic|profitable|appropriate|beneficial|valuable|prudent)"
     "|best|safest|smartest|wisest|optimal|rational|right|correct|logical|natural|sensible|obvious"
-    "|only sensible|appropriate|recommended|suggested|strongest|proper|ideal|preferred) "
+    "|only sensible|appropriate|recommended|strongest|proper|ideal|preferred) "
     "[next] (thing|move|choice|option|step|action|play|call|course [of action]"
     "|strategy|decision|square|column|skill|answer|response|approach|bet|chance) "
     "[to (do|take|make)] [here|now] "

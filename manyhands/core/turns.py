@@ -24,10 +24,17 @@ _TURN_ENDS = re.compile(
 )
 
 
+# Comments of code: of HTML, and lines that are nothing else.
+_COMMENT = re.compile(r"<!--[^>]{0,1000}?-->|^[ \t]*//.*$", re.M)
+
+
 def spoken(text: str) -> str:
     """An answer without its reasoning: the text between tags, after an opening tag that is never
-    closed, and before a closing tag that was never opened; and without tokens of chat templates."""
+    closed, and before a closing tag that was never opened; and without comments and tokens of chat
+    templates."""
     text = _turn(text)
+    if "//" in text or "<!--" in text:
+        text = _COMMENT.sub("", text)
     parts: list[str] = []
     start, inside = 0, ""
     for tag in _THOUGHT.finditer(text):
