@@ -838,7 +838,7 @@ def decoded(env, text, agent):
     numbers["others"] = found
     doors = next((line for line in lines if line.startswith("Doors: ")), "")
     numbers["doors"] = [int("open" in part) for part in doors.split(",")] if doors else []
-    flags = next((line for line in lines if line.startswith("Flags: ")), "")
+    flags = next((line for line in lines if line.startswith("Flags brought home: ")), "")
     numbers["scores"] = [int(n) for n in re.findall(r" (\d+)", flags)]
     work = [0] * (plan.size[1] if plan.work else 0)
     for name, done in re.findall(r"(\w+): a broken generator \(worked on for (\d+)", text):

@@ -162,6 +162,7 @@ def _recipe(recipe: Recipe) -> str:
     return f"{words(recipe.item)} from {inputs} with {article} {tool}"
 
 
+_EMPTY = "your hands are empty after this step"
 _DID = {
     "go": "went to {place}",
     "get": "took {item}",
@@ -266,7 +267,7 @@ def _choice(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> Choice:
     item = book.item_names[held]
     empty = {f"{own}.holding": ""}
     if place == STORE:
-        return Choice(f"throw away {item}", "have empty hands", action, facts=empty)
+        return Choice(f"throw away {item}", _EMPTY, action, facts=empty)
     if place == TABLE:
         left = [
             left
@@ -276,7 +277,7 @@ def _choice(cuisine: Cuisine, facts: Facts, agent: int, action: int) -> Choice:
         effect = "put it on the serving table, "
         effect += f"for an order with {_steps(left[0])} left" if left else "to wait for an order"
         return Choice(f"deliver {item}", effect, action, facts=empty)
-    effect = "have empty hands"
+    effect = _EMPTY
     if not sure:
         return Choice(f"put {item} into {here}", effect + doubt, action, certain=False)
     return Choice(f"put {item} into {here}", effect, action, facts=empty)
@@ -295,7 +296,7 @@ def rules(cuisine: Cuisine, agent: int) -> str:
     lines = [
         title,
         f"You are {cuisine.agents[agent]}. "
-        + (f"With you work {_all(others)}." if others else "You work alone."),
+        + (f"You work with {_all(others)}." if others else "You work alone."),
         "",
         "AIM",
         "Cook what is ordered and put it on the serving table before the order expires. The team "

@@ -38,6 +38,16 @@ _WHY = {
     HANDS: "your hands are not right for it",
     ALL_SEEN: "you have looked everywhere",
 }
+# What comes next of a skill that is possible: by its verb, and whether its thing is held.
+_SEARCHED, _TAKEN = "you look into the next place in {}", "you take one in {}"
+_COMES_TO = {
+    **dict.fromkeys((("find", False), ("search", False), ("look", False)), _SEARCHED),
+    **{(verb, False): _TAKEN for verb in ("fetch", "clean", "heat", "cool", "bring")},
+    **{(verb, True): "done in {}" for verb in ("clean", "heat", "cool", "bring")},
+    ("put", False): "done in {}",
+    ("go", False): "you are there in {}",
+    ("turn", False): "it is on in {}",
+}
 _CHANGES = (("clean", "cleans", CLEAN), ("heat", "heats", HOT), ("cool", "cools", COOL))
 
 
@@ -66,9 +76,11 @@ class HomeSkills:
         wait: index of the skill that does nothing.
         families: for each skill what it has in common with others, and what is its own.
         plain_steps: actions of the home, in words, may be named for one step.
+        example: a skill, for the rules.
     """
 
     plain_steps = True  # names by slot are for networks: no text has the numbers of slots
+    example = "look around"
 
     def __init__(self, home: HomeConfig):
         self._home = home
@@ -235,6 +247,7 @@ class HomeSkills:
     def words(self, perception: np.ndarray) -> list[str]:
         """For each skill what it would do now, or, where it is impossible, why."""
         found = jax.device_get(self._compiled(np.asarray(perception)))
+        held = {name for name, why in zip(self.names, found.why, strict=True) if why == DONE}
         said = []
         for i, (why, steps) in enumerate(zip(found.why, found.steps, strict=True)):
             if i >= self.wait:
@@ -244,7 +257,9 @@ class HomeSkills:
             elif why != POSSIBLE:
                 said.append(_WHY[int(why)])
             else:
-                said.append(f"the next thing is done in {counted(int(steps) + 1, 'step')}")
+                verb, _, what = self.names[i].partition(" ")
+                mine = f"fetch {what.partition(' to ')[0]}" in held
+                said.append(_COMES_TO[verb, mine].format(counted(int(steps) + 1, "step")))
         return said
 
     def parse(

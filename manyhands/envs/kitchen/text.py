@@ -267,7 +267,12 @@ def _reached(place: Place, room: int) -> str:
                 found.setdefault("pot", []).append(place.letters[cell])
             else:
                 found.setdefault(STATIONS[code], []).append(place.names[cell])
-    return ", ".join(f"{kind} {' '.join(where)}" for kind, where in found.items()) or "no station"
+    return (
+        ", ".join(
+            f"{kind}{'s' * (len(where) > 1)} {' '.join(where)}" for kind, where in found.items()
+        )
+        or "no station"
+    )
 
 
 @functools.lru_cache(maxsize=1024)

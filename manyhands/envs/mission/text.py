@@ -231,7 +231,7 @@ def rules(mission: Mission, agent: int) -> str:
     lines = [
         mission.title.upper(),
         f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map. "
-        + (f"With you play {all_of(others)}." if others else "You play alone."),
+        + (f"You play with {all_of(others)}." if others else "You play alone."),
         "",
         "AIM",
         "Load all food. Each player has a level "

@@ -175,6 +175,7 @@ def test_skills_that_differ_in_a_name_are_offered_in_one_line():
     assert len(offered) <= 24 < len(env.choices(state, 0, None))
     (find,) = [choice for choice in offered if choice.text.startswith("find ")]
     assert "butter knife, " in find and "key chain, " in find
+    assert ": you look into the next place in " in find
 
 
 def test_skills_are_read_and_lift_actions():

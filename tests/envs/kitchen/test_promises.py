@@ -256,7 +256,7 @@ def test_full_descriptions_hold_what_can_be_worked_out():
     assert env.config()["detail"] == "full" and "detail" not in Kitchen().config()
     for fact in (
         "soup of 3 onions 20 points",
-        "Within reach of you: pot A B, serving window (3, 4); of chef_1: onion dispenser (0, 1)",
+        "Within reach of you: pots A B, serving window (3, 4); of chef_1: onion dispensers (0, 1)",
         "Counters between: (2, 1) (2, 2) (2, 3)",
         "pot A 0; pot B 1; serving window at (3, 4) 2",
     ):

@@ -86,7 +86,8 @@ def describe(mission: Mission, state: FieldState, agent: int) -> str:
         lines.append(f"Doors: {', '.join(listed)}.")
     if look.scores:
         scores = zip(plan.teams, look.scores, strict=True)
-        lines.append(f"Flags: {', '.join(f'{team.name} {count}' for team, count in scores)}.")
+        counts = ", ".join(f"{team.name} {count}" for team, count in scores)
+        lines.append(f"Flags brought home: {counts}.")
     if not look.open:
         lines.append("The episode is over.")
     else:

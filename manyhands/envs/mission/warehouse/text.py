@@ -318,7 +318,7 @@ def rules(mission: Mission, agent: int) -> str:
     lines = [
         mission.title.upper(),
         f"You are {mission.agents[agent]}, {LETTERS[agent]} on the map. "
-        + (f"With you work {all_of(others)}." if others else "You work alone."),
+        + (f"You work with {all_of(others)}." if others else "You work alone."),
         "",
         "AIM",
         f"At any time {mission.requests} {'shelves are' if many else 'shelf is'} requested. Bring "
