@@ -47,10 +47,11 @@ from manyhands.core.objects import (
     order_of,
     orders_in,
     rivals_in,
+    sole,
     tells_more,
     whole_ways,
 )
-from manyhands.core.plain import clearly, plainly
+from manyhands.core.plain import clearly, plainly, pointed
 from manyhands.core.signs import MOVING, RIGHT
 from manyhands.core.turns import spoken
 from manyhands.core.verdict import COUNTED, verdicts
@@ -130,6 +131,7 @@ def decide(
         raise refuse(f"an answer is text, not {type(text).__name__}")
     if len(text) > limit:
         raise refuse(f"the answer has {len(text)} characters; at most {limit} are read")
+    text = pointed(text)
     inner = _NESTED.set(True) if not _NESTED.get() else None
     try:
         action, unread = _first(text, mean, refuse, me, calm, remarks)
@@ -578,17 +580,14 @@ def _groups(text: str, me: str = "") -> Iterator[list[Answer]]:
 
 
 def _whole(text: str, me: str) -> list[Answer]:
-    """The decisive part of an answer that is nothing but a JSON object without an "action"; what
-    player `me` gives under its own name alone is its action."""
+    """The decisive part of an answer that is nothing but a JSON object without an "action"."""
     text = _without_fences(text).strip()
     if not (text.startswith("{") and text.endswith("}")):
         return []
     found = objects_in(text)
     if len(found) != 1 or found[0][1] != text or not isinstance(found[0][0], dict):
         return []
-    value = found[0][0]
-    if me and list(value) == [me]:
-        value = {"action": value[me]}
+    value = sole(found[0][0], me)
     why = no_order(value)
     if why:
         return [dataclasses.replace(_answer("", JSON), source=text, shut=why)]
@@ -668,7 +667,7 @@ def _in_brackets(text: str) -> Iterator[str]:
 
 _BLANK = r"[^\S\n]"  # a space of any kind within a line
 _TAKEN = (
-    rf"(?:{_BLANK}(?:chosen|selected|taken|picked)"
+    rf"(?:{_BLANK}(?:chosen|selected|taken|picked|(?:for{_BLANK})?this{_BLANK}(?:turn|step|round))"
     rf"|{_BLANK}\((?:final|chosen|selected|best|now|this turn)\))?"
 )
 _ACTION = re.compile(
@@ -718,9 +717,11 @@ _LABEL = re.compile(
     rf"(?:(?:the|my|final|next|chosen|best){_BLANK}+){{0,3}}(?:answer|move|choice|decision|action"
     rf"|(?:selected|chosen){_BLANK}+(?:skill|action|move|square|column|option)|selection|conclusion|verdict|result|vote"
     rf"|output|response|command|pick"
-    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:))"
+    rf"|(?:selected|chosen)(?=[*_`]{{0,2}}:)|(?<=my )order|(?:final|act)(?=[*_`]{{0,2}}:)"
+    rf"|only{_BLANK}(?:one{_BLANK})?(?:option|choice|move|action)(?:{_BLANK}(?:left|here|now))?)"
     rf"(?:{_BLANK}+is(?:{_BLANK}+to(?={_BLANK}+[a-z]))?)?"
-    rf"(?:{_BLANK}|[*_`])*(?P<colon>(?:[:\uff1a]|=(?!=))?)(?:{_BLANK}|[*_`])*",
+    rf"(?:{_BLANK}|[*_`])*(?P<colon>[:\uff1a]|=(?!=)|(?<=[\s*])[-\u2013\u2014](?=\s)|)"
+    rf"(?:{_BLANK}|[*_`])*",
     re.I,
 )
 _ITEM = re.compile(rf"\A{_BLANK}*(?:[-*>\u2022]|1[.)]){_BLANK}+(?=\S)")

@@ -189,6 +189,19 @@ _SIGN = r"[ \t*_\"']*(?:[:,.\u2013\u2014-]+|->|\u2192)[ \t*_\"']*"
 _ITEM = r"[ \t]*(?:(?:\d{1,2}[.)]|[-*>\u2022]+)[ \t]*)?[*_]*"
 _ITEM_NOW = re.compile(rf"{_ITEM}{_NOW}{_SIGN}(?P<main>[^\n]*\w[^\n]*)", re.I)
 _ITEM_LATER = re.compile(rf"{_ITEM}{_LATER}(?:{_SIGN}|,? )[^\n]*", re.I)
+# "1. fetch an onion\n2. put it in the pot\n\nNow: fetch an onion."
+_STEP = re.compile(
+    rf"[ \t]*(?:\d{{1,2}}[.)]|[-*>\u2022]+)[ \t]*(?P<main>[^\n]*?)(?:[ \t]*\({_NOW}\))?[.; \t]*",
+    re.I,
+)
+_NOW_OF = re.compile(
+    rf"[ \t*_]*(?:so |thus |therefore |ok,? |okay,? )?(?:(?:{_NOW}"
+    r"|(?:i'll |i will |let me |let's |i )?(?:start|begin|starting|beginning)(?: now)?"
+    r" (?:with|at|from) (?:step |item |number |no\. |#)?(?:1|one)"
+    rf"|(?:the )?first step|step 1|current (?:step|move|action)){_SIGN}(?P<main>\w[^\n]*)"
+    rf"|{_NOW},? (?P<own>(?:i|i'll|i'm|i will|let me|let's) [^\n]+))",
+    re.I,
+)
 _TITLE = re.compile(r"[\w '*_#-]{2,40}:?[*_ ]*", re.I)
 
 
@@ -200,6 +213,9 @@ def closings(text: str) -> Iterator[Verdict]:
     listed = _listed(text)
     if listed:
         yield Verdict(listed)
+    planned = _planned(text)
+    if planned:
+        yield planned
     if "\n" in text or "?" in text:
         return
     dropped = _DROPPED.match(text)
@@ -235,6 +251,17 @@ def _listed(text: str) -> str | None:
         return None
     now = _ITEM_NOW.fullmatch(lines[0])
     return now["main"] if now and all(_ITEM_LATER.fullmatch(line) for line in lines[1:]) else None
+
+
+def _planned(text: str) -> Verdict | None:
+    """What the last line below a list of steps says is done now, which may be no other action than
+    the first of these."""
+    *lines, last = [line for line in text.split("\n") if line.strip()] or [""]
+    now = _NOW_OF.fullmatch(last)
+    steps = [found for found in map(_STEP.fullmatch, lines) if found]
+    if now is None or not 2 <= len(steps) <= _MOST_ITEMS or len(lines) > len(steps) + 2:
+        return None
+    return Verdict(now["main"] or now["own"], (steps[0]["main"],))
 
 
 def _given_away(told: str) -> bool:

@@ -92,6 +92,7 @@ THOUGHTS = frozenset(
 _SHORTENED = frozenset(
     _list("act cmd verb action_type")
 )  # of a key that holds an action, beside others
+_STEPS = frozenset(_list("next_step first_step current_step this_step this_turn now"))
 _SAID = ("say", "message", "chat", "utterance")
 # Such a key beside an action says that it is not done: {"action": "north", "valid": false}.
 _SO_FAR = frozenset(
@@ -177,6 +178,16 @@ _REPORT = re.compile(
     r"(?:last|previous|prev|prior|past|earlier|former|current|standing|expected|predicted"
     r"|opponents?|partners?|others?|their|his|her|your)_[a-z]"
 )
+
+
+def sole(value: dict[str, Any], me: str) -> dict[str, Any]:
+    """An object that gives nothing but a step, or what player `me` does, as one with an action."""
+    if me and list(value) == [me]:
+        return {"action": value[me]}
+    own = [key for key in value if key.lower() not in THOUGHTS]
+    if len(own) == 1 and own[0].lower() in _STEPS and isinstance(value[own[0]], str):
+        return {"action": value[own[0]]}
+    return value
 
 
 def _actor(value: Any, me: str) -> str:

@@ -61,6 +61,14 @@ _SPELT = tuple(
         ),
         (r"(?:\A\W*|(?<=[.!] ))(?:that|this|which) means (?=[a-z]+ing\b)", "I'm "),
         (r"\blil\b", "little"),
+        (
+            r"(?:^|(?<=[.;:!] ))(?:(?:i'll|i will|let me|let's|lets) )?try (?=[a-z]{2,}ing\b)",
+            "",
+        ),
+        (r"\blft\b", "left"),
+        (r"\b(?:rgt|rght)\b", "right"),
+        (r"\b(?:dn|dwn)\b", "down"),
+        (r"(?<=\w )'?til\b", "until"),
         (r"\bw/o\b", "without"),
         (r"\bw/(?: (?=\w)|(?=[a-z]{2}))", "with "),
         (r"(?:^|(?<=[,.;:!] ))ill (?=[a-z])", "I'll "),
@@ -223,6 +231,9 @@ _SPELT = tuple(
         ),
     )
 )
+# An answer that is nothing but an arrow, whose tip may be a sign that wraps others.
+_ARROW = re.compile(r"[\s*_`\"']*(?:(\^)|(v)|(<-*)|(-*>))[\s*_`\"']*")
+_POINTS = ("up", "down", "left", "right")
 _LAUGH = r"(?:lo+l|lmao|rofl|(?:ha){2,}h?|(?:he){2,}|xd|[>:]*[:=]-?[)dp])"
 _OPENS = re.compile(
     r"\W*(?:(?:nah|nope)[,.! ]+(?=(?:i|i'll|ill|i'm|im|\w+ing) )"
@@ -230,7 +241,8 @@ _OPENS = re.compile(
     r"|nah|don't|dont|won't|wont|can't|cant)\b)[a-z])"
     r"|no,? wait,\s*(?=\w)"
     rf"|(?:(?:{_LAUGH}|u[hm]+|erm?|ugh|welp|meh|aight|yo|bro|dude|ha|ah|aha|oh well|okey|okie|k"
-    r"|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo|boom|brr+|whee+"
+    r"|eh|oops|whoops|yay|yippee|woo+(?:hoo)?|hoo?ray|hurra[hy]|wow|ooh+|yum(?:my)?|phew|bingo"
+    r"|boom|brr+|whee+"
     r"|(?:(?:glug|nom|yum|blah|beep|moo|choo)[ ,!-]+)+(?:glug|nom|yum|blah|beep|moo|choo))"
     r"\b[,.!\s]*)+"
     r"(?=\w)|(?:(?:let me (?:think|see)|let's (?:see|think)|thinking)\b[,.!:\u2026\s]+)+(?=\w))",
@@ -263,7 +275,7 @@ _BAR = re.compile(
 )
 _CLOSES = re.compile(
     rf"[,.!\s]+(?:{_LAUGH}|i guess|tbh|imo|imho|ngl|obvs?|yolo|gg|bro|dude|man|fam|thx|ty|boys|baby"
-    r"|ta|pls|plz)[.!\s]*$",
+    r"|asap|(?:real )?quick|rn|ta|pls|plz)[.!\s]*$",
     re.I,
 )
 
@@ -333,10 +345,16 @@ _RETURNED = re.compile(
     r"[ \t]*;?[ \t]*(?:#[^\n]{0,200})?\s*(?:```\s*)?\Z"
 )
 _SPEAKER = re.compile(
-    r"\W*(?:(?:assistant|ai|bot|agent|player|model)\s*:|tl;?dr\b\s*[:,]?"
+    r"\W*(?:(?:assistant|ai|bot|agent|player|model|me|ans|cmd)\s*:|tl;?dr\b\s*[:,]?"
     r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
     re.I,
 )
+
+
+def pointed(text: str) -> str:
+    """An answer with the direction in words where it is nothing but an arrow, "->"."""
+    found = _ARROW.fullmatch(text) if len(text) <= 12 else None
+    return text if found is None else _POINTS[(found.lastindex or 1) - 1]
 
 
 def plainly(text: str) -> str:

@@ -32,6 +32,10 @@ READ = {
     "1. NOW: bet 1\n2. next turn: count the chips": "bet 1",
     "My route:\n* right away: check\n* a couple of steps on: call or fold": "check",
     "Step 1 (this one): bet 1\nStep 2: we'll see": "bet 1",
+    "Plan:\n- check\n- see what they do\n- count the chips\n\nNow: check": "check",
+    "Steps:\n1. Bet 1 (now)\n2. Hope for a fold\n\nI'll start with step 1: bet 1.": "bet 1",
+    "1. check\n2. see what they do\n\nMy action this turn: check.": "check",
+    "1. bet 1\n2. see what they do\n\nDecision - bet 1": "bet 1",
 }
 REFUSED = (
     "I wanted to bluff, but he said: bet 1",
@@ -54,6 +58,10 @@ REFUSED = (
     "- this step: check\n- this step: bet 1",
     "- next turn: check\n- after that: bet 1",
     "- this step: check\n- or else: bet 1",
+    "Plan:\n- check\n- bet 1\n\nNow: bet 1",
+    "Plan:\n- check\n- see what they do\n\nLater: bet 1",
+    "Plan:\n- bet 1\n- see what they do\n\nHis action this turn: bet 1",
+    "Plan:\n- check\n- see what they do\n\nNow: player_1 may check",
 )
 
 

@@ -25,6 +25,15 @@ READ = {
     "What I want is a dish, hence for the moment I move one down": "south",
     "south, let's see whether he follows": "south",
     "the last option": "interact",
+    "<-": "west",
+    "`->`": "east",
+    "^": "north",
+    "go lft": "west",
+    "try going down": "south",
+    "oops, south": "south",
+    "south rn": "south",
+    "to the right": "east",
+    '{"next_step": "south", "reason": "to the dishes"}': "south",
 }
 REFUSED = (
     "I want him to wait. That means south for him.",
@@ -35,6 +44,12 @@ REFUSED = (
     "south, let's see if north is better",
     "chef_1 twiddles its thumbs",
     "I won't sit on my hands",
+    "->?",
+    "trying south was a mistake",
+    "must I go south?",
+    "oops, not south",
+    '{"next_step": "south", "valid": false}',
+    '{"next_step": "south", "other": "north"}',
 )
 
 
