@@ -97,6 +97,8 @@ SAID = {
                 f"{_ON} {_GATHER} {{count}} [(more|piece of|unit of)] {{item:goods}}",
                 f"{_ON} {_GATHER} {_NEAREST} {{item}} (until|up to) {{n}}",
                 f"{_ON} {_GATHER} up to {{n}} {{item}}",
+                f"(go|walk|move|run|head) (to|toward|for) {_NEAREST} {{again:item}} "
+                f"and {_GATHER} {{item}} [{_UNTIL}]",
                 f"{_ON} (search|comb|look through) grass for {_NEAREST} {{item:seedling}} "
                 f"[{_UNTIL}]",
                 f"{_ON} ((search|look|hunt|forage) [around] for|find) {_NEAREST} {{item:seedling}} "
@@ -184,7 +186,8 @@ SAID = {
                 "[(out|over|down|up) there] "
                 "[(up|down|in|to|out|over)] "
                 "{way}",
-                "(have|take) a look around (in|to) {way}", f"{_ON} (explore|scout) {{way}}",
+                "((have|take) a look|look) around (in|to|toward) {way}",
+                f"{_ON} (explore|scout) {{way}}",
     "(explore|scout) [further] out {way}",
                 "(go|head|set off|walk|travel) (exploring|explore|scout) [(to|toward|in|into)] "
                 "{way}",

@@ -406,20 +406,21 @@ _SEARCH = (
     "(through|around|around in|in|into|inside)"
     "|search (through|around) [in])"
 )
+_FETCH = "(fetch|get|take|grab|pick up|collect|retrieve|go for|go (get|fetch|grab))"
 _PHRASES = {
     "find": [
         f"{_ON} (find|look for|search for|seek|locate|hunt for|track down|discover|spot|seek out) "
         f"{_DET} {{thing}}"
     ],
-    "fetch": [
-        f"{_ON} (fetch|get|take|grab|pick up|collect|retrieve|go for|go (get|fetch|grab)) "
-        f"{_DET} {{thing}}"
-    ],
+    "fetch": [f"{_ON} {_FETCH} {_DET} {{thing}}"],
     "change": [f"{_ON} {{verb}} {_DET} {{thing}}"],
     "bring": [
         f"{_ON} (bring|carry|put|place|take|move|deliver) {_DET} {{thing}} "
         f"(to|in|on|into|onto) {_DET} {{place}}",
         "{thing} (->|to|into|onto) {place}",
+        f"{_ON} {_FETCH} {_DET} {{thing}} [(from|out of) {_DET} {{any}}] "
+        f"and (bring|carry|put|place|take|move|deliver) (it|them) (to|in|on|into|onto) {_DET} "
+        "{place}",
     ],
     "put down": [
         f"{_ON} put down [(it|that|what i hold)] [(in|on|into|onto|at)] {_DET} {{place}}",

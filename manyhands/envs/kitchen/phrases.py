@@ -484,6 +484,7 @@ _DEEDS: dict[str, list[str]] = {
         "(through|over|across) "
         f"{_place('place')} [out]",
         f"(serve|deliver) (at|to|through) {_place('place')}",
+        f"(give|hand|bring) (them|guest|customer) {_A} {{thing}}",
         f"serve {_place('place')}",
     ],
     "start": [
@@ -681,6 +682,7 @@ _SUBJECTS = _list("i i'll i'm i've i'd we we'll we're it it's")
 def short() -> Grammar:
     phrases = {
         "go": [f"[direction] [.] {{way}} [direction] {_BY}", "{letter}", "{arrow}", "[to] {rest}",
+               "to {side}",
                f"{_ONE} [back] [to] {{way}} [{_LEADS}]", "i (opt for|think) {way}",
                f"({_GO}|turn|face|look) {_TO} {{letter}} [{_LEADS}]", f"{{letter}} {_LEADS}",
                f"{{way}} {_BY} {_CARRIED} {_LEADS}",

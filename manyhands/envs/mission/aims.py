@@ -213,12 +213,17 @@ _MOST_CHARACTERS = 400
 _TO_SIDE = {"top": "north", "bottom": "south", "left": "west", "right": "east"}
 
 
+_LETTERS = {"l": "west", "r": "east", "u": "north"}
+
+
 def that_way(text: Any) -> Any:
     """An answer in which "that way" is the only side that is named before it: "the food over on
-    the right is closest, so I walk that way"."""
-    found = _THAT_WAY.search(text) if isinstance(text, str) else None
-    if found is None or len(text) > _MOST_CHARACTERS:
+    the right is closest, so I walk that way"; and the side of a letter alone."""
+    if not isinstance(text, str) or len(text) > _MOST_CHARACTERS:
         return text
+    found = _THAT_WAY.search(text)
+    if found is None:
+        return _LETTERS.get(text.strip().lower(), text)
     before = text[: found.start()].lower()
     sides = [one["side"] or one["way"] for one in re.finditer(_SIDE, before)]
     ways = {_TO_SIDE.get(side, side) for side in sides}

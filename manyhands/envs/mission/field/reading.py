@@ -173,7 +173,7 @@ _STAY = [
     "hold my place",
     f"(hold|keep|man|guard) my (post|station) [here] [((at|by|near|beside) [the|my] {{thing}})] "
     f"{TIME}",
-    f"((guard|watch|hold) (this|my) (room|cell|place|spot)|(keep|stand|be on) guard [here]) {TIME}",
+    f"((guard|watch|hold) (this|my) (room|cell|place|spot)|[keep|stand|be on] guard [here]) {TIME}",
     f"(stay|wait|remain|hold) [(here|put|still|right here)] [on|at|in] [{PLACE}] {_LAST}",
     f"(stay|remain|wait|hold|stand) [here] [(at|on|in)] {PLACE} {TIME}",
     f"{REST} [(here|still|put)] [right] {_BESIDE} [(the|my)] [(frozen|tagged)] {{frozen:who}} "
@@ -309,7 +309,7 @@ def _grammar(actions: tuple[str, ...], token: bool = False) -> Grammar:
             ("head", [f"{_WALK} {_FAR} [(up|down|over|back|on)] (to|towards|toward|for) {_THING}"]),
             # To the cell of another, which is beside the agent.
             ("join", [f"{_GO} [{{way}}] [over] (to|towards|toward|onto|into) {_WHOSE}",
-                      f"(join|meet) {{join:who}} [(at|in|on) [({PLACE}|row {{row:n}})]]",
+                      f"(join|meet|follow) {{join:who}} [(at|in|on) [({PLACE}|row {{row:n}})]]",
                       "move in with {join:who}",
                       f"{_GO} [{{way}}] to where {{join:who}} (is|be|stand|wait)",
                       "(follow|go after) {join:who} {way}",

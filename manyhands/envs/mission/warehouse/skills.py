@@ -76,6 +76,7 @@ _STEPS = Grammar(
                 f"(make|take|do) a [quarter] {side} turn {_SPOT}",
                 f"(make|take|do) a [quarter] turn to (the|my) {side} {_SPOT}",
                 f"{_TURN} {sense} {_SPOT}",
+                f"[to] [(the|my)] {side}",
             ]
             for action, side, sense in (
                 (LEFT, "left", "(counterclockwise|anticlockwise)"),
