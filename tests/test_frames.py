@@ -3,7 +3,7 @@
 `tests/corpus/frames.txt` holds frames by writers who did not know the reader: `{}` stands for "I
 ..." and `{i}` for its verb phrase. With `+` the action is meant; with `-` it is denied, asked,
 wished, told of others or of another time, and must be refused. All worlds share what reads them
-(`core/frames.py`), so that a share which differs much between worlds is a defect of one.
+(`core/reading/frames.py`), so that a share which differs much between worlds is a defect of one.
 """
 
 import contextlib

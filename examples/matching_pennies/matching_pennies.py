@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import decide
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import Env, SeatError, state_dataclass, unwrap
-from manyhands.core.grammar import Grammar
 from manyhands.core.paint import BACKGROUND, PAPER, label, player_colour
+from manyhands.core.reading.answers import decide
+from manyhands.core.reading.grammar import Grammar
 
 SIDES = ("heads", "tails")
 NOTHING = 2  # in `shown`, before the first round

@@ -45,11 +45,11 @@ from manyhands.core.errors import RenderError as RenderError
 from manyhands.core.errors import SeatError as SeatError
 from manyhands.core.errors import SnapshotError as SnapshotError
 from manyhands.core.errors import TrainingError as TrainingError
-from manyhands.core.ranks import by_choice
+from manyhands.core.reading.ranks import by_choice
 
 if TYPE_CHECKING:
     from manyhands.core.probes import Question
-    from manyhands.core.spelling import Spelling
+    from manyhands.core.reading.spelling import Spelling
     from manyhands.core.talk import Message
 
 DETAILS = ("brief", "normal", "full")  # of `Env.describe`

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.answers import normalise
 from manyhands.core.config import whole
 from manyhands.core.env import ConfigError, Env, SeatError, names_of
+from manyhands.core.reading.parts import normalise
 from manyhands.core.view import BudgetSpent, Reply, View
 
 NOT_KNOWN = "not known"

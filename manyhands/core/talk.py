@@ -1,5 +1,5 @@
 """Messages between players: cleaning, delivery, and the nearest phrase for players that receive
-tokens. (`core/answers.py` reads messages from an answer.)
+tokens. (`core/reading/answers.py` reads messages from an answer.)
 
 Any environment can have a channel: the wrapper `wrappers/chat.py` adds one, and negotiation has its
 own.
@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from manyhands.core.answers import split_say
 from manyhands.core.config import whole
-from manyhands.core.doubts import denies
 from manyhands.core.env import ConfigError
+from manyhands.core.reading.doubts import denies
+from manyhands.core.reading.parts import split_say
 
 OTHER = "(something in words of its own)"  # how a text seat reads the token of free text
 NEAR = 0.5  # the least share of words in common that makes free text a phrase

@@ -16,7 +16,7 @@ from manyhands.core.choices import LIMIT, Choice, Spot, choices_of
 from manyhands.core.env import Action, Env, IllegalAction, SeatError, describe_with, shorten
 from manyhands.core.kept import kept
 from manyhands.core.pack import Frame, fingerprint
-from manyhands.core.spelling import Spelling, listed
+from manyhands.core.reading.spelling import Spelling, listed
 from manyhands.core.talk import Message
 
 

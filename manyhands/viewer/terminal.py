@@ -18,10 +18,10 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from manyhands.core.answers import number
 from manyhands.core.choices import Choice
 from manyhands.core.env import ConfigError, Env, IllegalAction, SeatError
 from manyhands.core.episode import EpisodeResult, Moment
+from manyhands.core.reading.answers import number
 from manyhands.core.view import Reply, View
 
 HEAD, FADED, NUMBER, SAID, PROBLEM = "bold cyan", "dim", "yellow", "magenta", "bold red"

@@ -14,7 +14,6 @@ import gymnasium
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import split_say
 from manyhands.core.choices import LIMIT, Choice, Form, choices_of, fold
 from manyhands.core.config import boolean, number, whole
 from manyhands.core.env import (
@@ -27,6 +26,7 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
+from manyhands.core.reading.parts import split_say
 from manyhands.core.talk import OTHER, Channel, Message, clean, transcript
 
 __all__ = ["OTHER", "PHRASES", "Chat", "ChatState", "clean", "split_say"]

@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import how_to_answer
 from manyhands.core.choices import LIMIT, Choice
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import (
@@ -24,7 +23,8 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.ranks import by_choice
+from manyhands.core.reading.answers import how_to_answer
+from manyhands.core.reading.ranks import by_choice
 from manyhands.core.talk import Message
 from manyhands.wrappers.skills import SkillSet, answered, read_option, read_skill, unfolded
 

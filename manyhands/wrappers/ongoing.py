@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import tokens
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import tokens
 
 _UNDERWAY = (
     "([(that is|that's|which is)] [(already|still|now|currently)] "

@@ -19,19 +19,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import (
-    BRACKET,
-    WRAPPING,
-    Answer,
-    closest,
-    decide,
-    how_to_answer,
-    normalise,
-    number,
-    numbered,
-    quoted,
-)
-from manyhands.core.asides import pieces
 from manyhands.core.choices import LIMIT, Choice, Form, fold, without_effects
 from manyhands.core.config import boolean
 from manyhands.core.env import (
@@ -44,10 +31,13 @@ from manyhands.core.env import (
     Wrapper,
     state_dataclass,
 )
-from manyhands.core.plain import plainly
-from manyhands.core.ranks import by_choice
+from manyhands.core.reading.answers import closest, decide, how_to_answer, number, numbered, quoted
+from manyhands.core.reading.asides import pieces
+from manyhands.core.reading.parts import BRACKET, WRAPPING, Answer, normalise
+from manyhands.core.reading.plain import plainly
+from manyhands.core.reading.ranks import by_choice
+from manyhands.core.reading.words import forms_of, tokens
 from manyhands.core.talk import Message
-from manyhands.core.words import forms_of, tokens
 from manyhands.wrappers.ongoing import goes_on, goes_on_with
 
 

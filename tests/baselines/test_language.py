@@ -18,10 +18,10 @@ import manyhands
 from manyhands.baselines.players.client import Turnstile
 from manyhands.baselines.players.dialogue import Line
 from manyhands.baselines.players.language import Language, quote
-from manyhands.core.answers import condense, split_say
 from manyhands.core.env import Env, IllegalAction, SeatError, episode_key
 from manyhands.core.pack import stepper
 from manyhands.core.probes import Question
+from manyhands.core.reading.parts import condense, split_say
 from manyhands.core.talk import Message
 from manyhands.core.view import View
 

@@ -34,7 +34,7 @@ from manyhands.baselines.learners.text_tokens import END, START, Tokenizer, trai
 from manyhands.baselines.players import network
 from manyhands.baselines.players import text_policy as words
 from manyhands.core.env import ConfigError, PolicyError, SeatError, TrainingError
-from manyhands.core.spelling import Speller, listed
+from manyhands.core.reading.spelling import Speller, listed
 from manyhands.core.view import View
 
 TINY = TextConfig(

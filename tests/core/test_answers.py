@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from manyhands.core import answers
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading import answers, parts
+from manyhands.core.reading.grammar import Grammar
 from manyhands.core.talk import Channel
 
 GRAMMAR = Grammar(
@@ -204,7 +204,7 @@ def test_the_limit_is_an_option():
     ],
 )
 def test_words_to_say(text, rest, say):
-    assert answers.split_say(text) == (rest, say)
+    assert parts.split_say(text) == (rest, say)
     assert Channel(("a", "b"), ("hello",)).speech(text) == say
 
 
@@ -224,7 +224,7 @@ def test_words_to_say(text, rest, say):
     ],
 )
 def test_condensed_answers_mean_the_same(text, short):
-    assert answers.condense(text) == short
+    assert parts.condense(text) == short
     if short is not None:
 
         def outcome(answer):
@@ -327,7 +327,7 @@ def test_work_is_linear(piece):
 
         sys.settrace(count)
         try:
-            for reader in (read, answers.split_say, answers.condense):
+            for reader in (read, parts.split_say, parts.condense):
                 with contextlib.suppress(IllegalAction):
                     reader(text)
         finally:

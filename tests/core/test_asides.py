@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from manyhands.core import answers, asides
+from manyhands.core.reading import answers, asides
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 
 GRAMMAR = Grammar(
     {

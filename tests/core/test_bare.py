@@ -6,7 +6,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import IllegalAction
-from manyhands.core.plain import clearly, plainly
+from manyhands.core.reading.plain import clearly, plainly
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from manyhands.core.answers import decide
-from manyhands.core.calls import calls_in
 from manyhands.core.env import IllegalAction
+from manyhands.core.reading.answers import decide
+from manyhands.core.reading.calls import calls_in
 
 MOVES = ("go to drawer 2", "go to drawer 3", "take cup 1 from shelf 1", "wait", "north")
 

@@ -5,8 +5,8 @@ import jax
 import pytest
 
 import manyhands
-from manyhands.core.closing import closings
 from manyhands.core.env import IllegalAction
+from manyhands.core.reading.closing import closings
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.core.corrections import corrections
 from manyhands.core.env import IllegalAction
+from manyhands.core.reading.corrections import corrections
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.word_order import as_own
-from manyhands.core.words import names, tokens, whole_number
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.word_order import as_own
+from manyhands.core.reading.words import names, tokens, whole_number
 
 GRAMMAR = Grammar(
     {

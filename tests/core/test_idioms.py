@@ -5,7 +5,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import IllegalAction
-from manyhands.core.idioms import without_idioms
+from manyhands.core.reading.idioms import without_idioms
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manyhands.core.pronouns import MOST, before_it, named
+from manyhands.core.reading.pronouns import MOST, before_it, named
 
 OF_IT = (before_it("place", "open shut"), before_it("thing", "take pick_up"))
 PLACES, THINGS, ROOMS = {"shelf": (1, 2), "desk": (3,)}, {"mug": (1, 2), "pen": (5,)}, {"den": (7,)}

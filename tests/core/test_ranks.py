@@ -4,7 +4,7 @@ import pytest
 
 from manyhands.core.choices import Choice, Form
 from manyhands.core.errors import IllegalAction
-from manyhands.core.ranks import by_choice, ranked
+from manyhands.core.reading.ranks import by_choice, ranked
 
 LISTED = [Choice("north"), Choice("east", "step to (2, 1)"), Choice("stay", "wait here")]
 FORM = Form("offer {price}", "any whole price from 0 to 30", {"price": (0, 30)})

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from manyhands.core import slips
-from manyhands.core.answers import decide
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading import slips
+from manyhands.core.reading.answers import decide
+from manyhands.core.reading.grammar import Grammar
 
 GRAMMAR = Grammar(
     {

@@ -8,7 +8,7 @@ import pytest
 import manyhands
 from manyhands.core.env import IllegalAction
 from manyhands.core.episode import Game, check_action
-from manyhands.core.spelling import DONE, Speller, Spelling, listed
+from manyhands.core.reading.spelling import DONE, Speller, Spelling, listed
 
 
 def written(speller: Speller) -> set[str]:

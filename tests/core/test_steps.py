@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyhands.core.steps import step_clauses
+from manyhands.core.reading.steps import step_clauses
 
 STEPS = {
     "I keep on westward to line up with the food.": "go west",

@@ -5,7 +5,7 @@ import pytest
 
 import manyhands
 from manyhands.core.env import IllegalAction
-from manyhands.core.verdict import verdicts
+from manyhands.core.reading.verdict import verdicts
 
 
 @pytest.fixture(scope="module")

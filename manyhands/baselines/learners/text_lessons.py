@@ -14,12 +14,12 @@ import numpy as np
 
 from manyhands.baselines.players import text_policy as words
 from manyhands.baselines.players.text_policy import TextModel
-from manyhands.core.answers import divide
 from manyhands.core.config import nearest
 from manyhands.core.env import ConfigError, Env
 from manyhands.core.episode import Game, Moment
 from manyhands.core.pack import Frame
 from manyhands.core.play import play
+from manyhands.core.reading.parts import divide
 from manyhands.core.registry import seat
 from manyhands.core.view import Reply, View
 from manyhands.envs.board.env import Board

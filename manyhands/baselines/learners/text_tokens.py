@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from manyhands.core.env import PolicyError
-from manyhands.core.spelling import Place
+from manyhands.core.reading.spelling import Place
 
 PAD, START, END = 0, 1, 2  # filling; before an answer; after an answer
 _BYTES = 3  # the first byte

@@ -11,11 +11,11 @@ from typing import Any
 
 from manyhands.baselines.players import prompts
 from manyhands.baselines.players.patient import Patience
-from manyhands.core.answers import split_say
 from manyhands.core.choices import Choice
 from manyhands.core.coach import shown
 from manyhands.core.config import boolean, one_of, whole
 from manyhands.core.env import Env
+from manyhands.core.reading.parts import split_say
 from manyhands.core.view import View
 
 ANSWERS = ("text", "tool", "json", "schema")

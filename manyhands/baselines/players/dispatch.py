@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from manyhands.baselines.players.prompts import situation
-from manyhands.core.answers import spoken
 from manyhands.core.coach import shown
 from manyhands.core.config import one_of, whole
 from manyhands.core.env import DETAILS, ConfigError, IllegalAction, SeatError, shorten
-from manyhands.core.objects import objects_in
+from manyhands.core.reading.objects import objects_in
+from manyhands.core.reading.turns import spoken
 from manyhands.core.view import Reply, View
 
 NO_LINE = "the reply has no line for this agent"

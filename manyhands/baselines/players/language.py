@@ -2,9 +2,9 @@
 
 The system message holds the rules and the answer format; each step adds the text observation, the
 messages of others and (by default) the legal actions (`dialogue.py`). Of a reply counts its
-decisive part (an `ACTION: ...` line, a JSON object or a tool call, a tag; `core/answers.py`), with
-what is marked as said; reasoning around them is ignored. With `mode="score"` nothing is generated:
-the choices are compared by their likelihood (`likelihood.py`).
+decisive part (an `ACTION: ...` line, a JSON object or a tool call, a tag; `core/reading/parts.py`),
+with what is marked as said; reasoning around them is ignored. With `mode="score"` nothing is
+generated: the choices are compared by their likelihood (`likelihood.py`).
 
 Past turns, summaries and notes are in `memory.py`, costs and budgets in `budget.py`, requests and
 their retries in `client.py`.
@@ -39,11 +39,11 @@ from manyhands.baselines.players.memory import (
 )
 from manyhands.baselines.players.patient import Patience
 from manyhands.baselines.players.prompts import quote
-from manyhands.core.answers import divide
 from manyhands.core.config import boolean, number, one_of, whole
 from manyhands.core.env import DETAILS, ConfigError, Env, IllegalAction, SeatError
 from manyhands.core.episode import EpisodeResult
 from manyhands.core.probes import Question
+from manyhands.core.reading.parts import divide
 from manyhands.core.view import BudgetSpent, Reply, View
 
 __all__ = ["MODES", "NORMALISE", "Language", "quote"]

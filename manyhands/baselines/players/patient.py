@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manyhands.core.answers import Answer, decide
 from manyhands.core.config import whole
 from manyhands.core.env import Action, Env, IllegalAction
 from manyhands.core.episode import EpisodeResult, check_action
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import NEWS, UNTIL
 from manyhands.core.play import end_episode
+from manyhands.core.reading.answers import decide
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.parts import Answer
+from manyhands.core.reading.phrases import NEWS, UNTIL
 from manyhands.core.view import Reply, View
 
 _EPISODES = 4096  # episodes remembered at once; the least recently used is dropped first

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyhands.core.answers import divide
 from manyhands.core.env import Env, IllegalAction
 from manyhands.core.episode import Game, episode_seed
 from manyhands.core.probes import Question
+from manyhands.core.reading.parts import divide
 from manyhands.core.talk import Message, clean
 from manyhands.core.view import View
 
@@ -158,7 +158,7 @@ class Read:
 
 
 def read(reply: str, view: View, cut_off: bool = False) -> Read:
-    """What a reply means, by the reader of all answers (`core/answers.py`).
+    """What a reply means, by the reader of all answers (`core/reading/answers.py`).
 
     Args:
         cut_off: it ended at the limit of tokens.

@@ -32,12 +32,12 @@ from manyhands.baselines.learners.text_tokens import END, START, Tokenizer
 from manyhands.baselines.players import network as files
 from manyhands.baselines.players.dialogue import Dialogue
 from manyhands.baselines.players.patient import Patience
-from manyhands.core.answers import split_say
 from manyhands.core.config import boolean, plain, whole
 from manyhands.core.env import ConfigError, Env, IllegalAction, PolicyError, shorten
 from manyhands.core.episode import check_action
+from manyhands.core.reading.parts import split_say
+from manyhands.core.reading.spelling import Place, Speller
 from manyhands.core.registry import from_spec
-from manyhands.core.spelling import Place, Speller
 from manyhands.core.view import Reply, View
 
 FORMAT = "manyhands-text-1"

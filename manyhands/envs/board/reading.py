@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import string
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import names
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import names
 
 _STONE = "(stone|piece|token|disc|disk|counter|mark|symbol|checker|chip|man|marker|tile|{mark})"
 _WHICH = (

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import REASON, Answer, decide, how_to_answer, quoted
-from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice, Form
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Reading
-from manyhands.core.words import whole_number
+from manyhands.core.reading.answers import decide, how_to_answer, quoted
+from manyhands.core.reading.bare import Remarks
+from manyhands.core.reading.grammar import Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.words import whole_number
 from manyhands.envs.board.events import letter, place
 from manyhands.envs.board.reading import COLUMNS, SQUARES
 from manyhands.envs.board.state import (

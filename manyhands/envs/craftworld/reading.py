@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.answers import Answer, closest, decide, number, numbered
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import TIME, WAITING
-from manyhands.core.words import tokens
+from manyhands.core.reading.answers import closest, decide, number, numbered
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import Answer
+from manyhands.core.reading.phrases import TIME, WAITING
+from manyhands.core.reading.words import tokens
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.effects import effect, offers, why_not
 from manyhands.envs.craftworld.phrases import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manyhands.core.answers import how_to_answer
+from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.goals import HOLD, UNLOCK_MANY, UNLOCK_ONE, parse_goal
 from manyhands.envs.craftworld.setting import Setting

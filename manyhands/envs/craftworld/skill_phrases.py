@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manyhands.core.phrases import WAITING
+from manyhands.core.reading.phrases import WAITING
 from manyhands.envs.craftworld.phrases import MAKE, NEAR, PLACE, RESTED, SLEEP_ON
 
 _ON = (

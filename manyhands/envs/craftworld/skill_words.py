@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from manyhands.core.env import IllegalAction
-from manyhands.core.words import whole_number
+from manyhands.core.reading.words import whole_number
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import Perception
 from manyhands.envs.craftworld.state import HERE

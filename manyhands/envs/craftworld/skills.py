@@ -19,9 +19,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from manyhands.core.answers import normalise
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import normalise
 from manyhands.envs.craftworld import rules as rl
 from manyhands.envs.craftworld.observe import PLAYER, Perception, one_of, parse_perception
 from manyhands.envs.craftworld.reading import (

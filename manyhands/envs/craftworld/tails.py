@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from manyhands.core.grammar import Grammar, Reading
+from manyhands.core.reading.grammar import Grammar, Reading
 from manyhands.envs.craftworld.phrases import DET, DISTANCE, GOODS, HOLE, HOLED, NEXT_TO
 
 _THERE = (

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.pronouns import MOST
-from manyhands.core.words import tokens
+from manyhands.core.reading.pronouns import MOST
+from manyhands.core.reading.words import tokens
 from manyhands.envs.cuisine.phrases import LONGEST, item_words, place_words
 from manyhands.envs.cuisine.state import TOOLS
 

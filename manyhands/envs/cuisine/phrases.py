@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import TIME, WAITING
-from manyhands.core.words import tokens
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.phrases import TIME, WAITING
+from manyhands.core.reading.words import tokens
 from manyhands.envs.cuisine.menu import MOST_CHEFS, Book, words
 
 OTHER = -1  # the only other chef

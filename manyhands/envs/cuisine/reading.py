@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Reading
-from manyhands.core.pronouns import before_it, named
-from manyhands.core.words import tokens
+from manyhands.core.reading.answers import decide, instead, settled
+from manyhands.core.reading.grammar import Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.pronouns import before_it, named
+from manyhands.core.reading.words import tokens
 from manyhands.envs.cuisine.menu import Book
 from manyhands.envs.cuisine.naming import with_places
 from manyhands.envs.cuisine.phrases import LONGEST, OTHER, grammar_of, item_words, place_words

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import names_of
+from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.cuisine import reading
 from manyhands.envs.cuisine.menu import Level, Recipe, words
 from manyhands.envs.cuisine.reading import Facts, facts_of, open_actions, the

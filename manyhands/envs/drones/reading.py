@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import JSON, Answer, decide, instead
-from manyhands.core.bare import Remarks
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import WAITING
+from manyhands.core.reading.answers import decide, instead
+from manyhands.core.reading.bare import Remarks
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import JSON, Answer
+from manyhands.core.reading.phrases import WAITING
 from manyhands.envs.drones import moves
 from manyhands.envs.drones.commands import commands
 from manyhands.envs.drones.observe import goal_of

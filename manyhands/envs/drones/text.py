@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import names_of
+from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.drones import moves, reading
 from manyhands.envs.drones.commands import commands, effect_of, rounded, spoken_four
 from manyhands.envs.drones.observe import goal_of, slot_error

@@ -10,8 +10,8 @@ import numpy as np
 
 from manyhands.core.config import nearest
 from manyhands.core.env import ConfigError
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import tokens, whole_number
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import tokens, whole_number
 from manyhands.envs.home.catalog import Catalog, words
 from manyhands.envs.home.naming import Named, Names, alfworld_name, plural
 from manyhands.envs.home.scene import Facts, article, joined, preposition, state_words

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.pronouns import MOST, Mention, Verbs, before_it, mentions, named
+from manyhands.core.reading.pronouns import MOST, Mention, Verbs, before_it, mentions, named
 from manyhands.envs.home.naming import Names
 from manyhands.envs.home.referents import numbered, sees
 from manyhands.envs.home.scene import Facts, held
@@ -138,7 +138,7 @@ def with_names(home: Home, facts: Facts, agent: int, text: Any, listed: Iterable
     """An answer with the names that its pronouns stand for.
 
     Args:
-        listed: the player's choices in words, as in `core/pronouns.py`.
+        listed: the player's choices in words, as in `core/reading/pronouns.py`.
     """
     if not isinstance(text, str) or len(text) > MOST:
         return text

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from manyhands.core.words import tokens, whole_number
+from manyhands.core.reading.words import tokens, whole_number
 from manyhands.envs.home.catalog import words
 
 _list = str.split

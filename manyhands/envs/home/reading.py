@@ -12,9 +12,10 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import REASON, Answer, decide, instead, settled
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Reading
+from manyhands.core.reading.answers import decide, instead, settled
+from manyhands.core.reading.grammar import Reading
+from manyhands.core.reading.parts import REASON, Answer
 from manyhands.envs.home import alfworld
 from manyhands.envs.home.catalog import words
 from manyhands.envs.home.mentions import with_names

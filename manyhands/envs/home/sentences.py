@@ -6,8 +6,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import TIME, WAITING
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.phrases import TIME, WAITING
 from manyhands.envs.home.catalog import Catalog
 from manyhands.envs.home.naming import Names
 from manyhands.envs.home.state import CLEAN, COOL, HOT, SLICED

@@ -10,8 +10,8 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from manyhands.core.answers import how_to_answer
 from manyhands.core.choices import Choice, Form
+from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.home import alfworld, goals, reading
 from manyhands.envs.home.catalog import words
 from manyhands.envs.home.reading import short_words

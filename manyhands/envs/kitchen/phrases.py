@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import BEST, IS_BEST, WAITING
-from manyhands.core.words import names, tokens
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.phrases import BEST, IS_BEST, WAITING
+from manyhands.core.reading.words import names, tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,

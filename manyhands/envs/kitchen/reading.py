@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from manyhands.core.answers import REASON, Answer, number, numbered, quoted
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Reading
-from manyhands.core.pronouns import before_it, named
-from manyhands.core.words import tokens
+from manyhands.core.reading.answers import number, numbered, quoted
+from manyhands.core.reading.grammar import Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.pronouns import before_it, named
+from manyhands.core.reading.words import tokens
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import COUNTER, POT
 from manyhands.envs.kitchen.phrases import (

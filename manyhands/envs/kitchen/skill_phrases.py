@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from manyhands.core.phrases import WAITING
+from manyhands.core.reading.phrases import WAITING
 from manyhands.envs.kitchen.levels import (
     BUTTON,
     CARROTS,

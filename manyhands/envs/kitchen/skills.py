@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction, names_of
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen.levels import (
     BUTTON,

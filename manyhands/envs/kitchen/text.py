@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import decide
 from manyhands.core.choices import Choice
+from manyhands.core.reading.answers import decide
 from manyhands.envs.kitchen import asked as ask
 from manyhands.envs.kitchen import events
 from manyhands.envs.kitchen.effects import offers

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 
 _THING = (
     "(food|fruit|apple|berry|meal|box|crate|plate|pressure plate|door|doorway|key|goal|x|wall"

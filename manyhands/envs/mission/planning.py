@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, names_of
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import WAITING
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.phrases import WAITING
 from manyhands.envs.mission.ways import FAR
 
 POSSIBLE, DONE, NONE, NO_WAY, UNABLE = range(5)

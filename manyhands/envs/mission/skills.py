@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, ConfigError, IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 from manyhands.envs.mission.planning import BODY, NONE, Details, Table, plan
 from manyhands.envs.mission.state import ACTIONS, COLUMNS, LOAD, ROWS
 from manyhands.envs.mission.ways import FAR, at, beside, cells, distances

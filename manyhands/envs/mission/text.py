@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import REASON, Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import TIME, WAITING
-from manyhands.core.words import tokens
+from manyhands.core.reading.answers import decide, how_to_answer
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.phrases import TIME, WAITING
+from manyhands.core.reading.words import tokens
 from manyhands.envs.mission.aims import that_way, without_aim
 from manyhands.envs.mission.events import KINDS
 from manyhands.envs.mission.state import (

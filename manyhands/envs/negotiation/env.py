@@ -34,7 +34,7 @@ from manyhands.core.config import boolean, check_weights, one_of, plain, whole
 from manyhands.core.env import DETAILS, Action, Array, Env, Outcome
 from manyhands.core.layout import Layout
 from manyhands.core.probes import Question
-from manyhands.core.spelling import Spelling
+from manyhands.core.reading.spelling import Spelling
 from manyhands.core.talk import Channel, Message
 from manyhands.envs.negotiation import choosing, observe, rules
 from manyhands.envs.negotiation import history as past

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import names
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import names
 from manyhands.envs.negotiation.forms import Scenario
 from manyhands.envs.negotiation.state import PICK, TURNS
 from manyhands.envs.negotiation.words import Observation, amounts, named

@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import names
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import names
 from manyhands.envs.negotiation.claims import CLAIMS, LIMITS, SLOTS
 from manyhands.envs.negotiation.forms import Scenario
 from manyhands.envs.negotiation.state import ACCEPT, CLAIM, PASS, READY, REJECT, WALK

@@ -1,7 +1,7 @@
 """Reading the answer of a player of a negotiation: the move that it means, or why it means none.
 
-`core/answers.py` finds the part of an answer that decides. It must be one of the choices, or a
-sentence of the grammars here: answers to an offer, moves without amounts and claims, which all
+`core/reading/answers.py` finds the part of an answer that decides. It must be one of the choices,
+or a sentence of the grammars here: answers to an offer, moves without amounts and claims, which all
 negotiations share, and offers, which each form words itself (`Scenario.offer_phrases`).
 """
 
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core import answers
-from manyhands.core.asides import MOST, is_reason, pieces
-from manyhands.core.bare import Remarks
 from manyhands.core.env import Action, IllegalAction
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.ranks import by_choice, ranked
-from manyhands.core.signs import NAME
+from manyhands.core.reading import answers, parts
+from manyhands.core.reading.asides import MOST, is_reason, pieces
+from manyhands.core.reading.bare import Remarks
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.ranks import by_choice, ranked
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.words import tokens, whole_number
 from manyhands.core.talk import OTHER, clean
-from manyhands.core.words import tokens, whole_number
 from manyhands.envs.negotiation import text as texts
 from manyhands.envs.negotiation.choosing import said_alone
 from manyhands.envs.negotiation.forms import Bargain, Pool, Shares
@@ -303,7 +303,7 @@ class _Reader:
         if isinstance(text, str) and len(text) <= answers.MAX_ANSWER:
             text = self.listed_words(text)
             text = self.listed(_SHORT_NAME.sub(r"player_\1", text))
-            rest, say = answers.split_say(text)
+            rest, say = parts.split_say(text)
             if say is not None and self.env.chat is not None:
                 limit = self.env.chat.max_length
                 if len(say) > limit:
@@ -313,7 +313,7 @@ class _Reader:
                 if self.is_courtesy(rest):
                     return self.words(say)
                 alone = self.seen.phase == TALK and _SAY_LINE.search(text)
-                if alone and answers.condense(rest) is None:
+                if alone and parts.condense(rest) is None:
                     # Talk is all there is to do: what is not marked is thought.
                     try:
                         return self.decided(rest)
@@ -384,9 +384,9 @@ class _Reader:
 
     def phrase(self, text: str) -> str | None:
         """The phrase of the game that an answer is, or says that it says."""
-        plain = answers.normalise(text).strip(answers.WRAPPING + "?'")
+        plain = parts.normalise(text).strip(parts.WRAPPING + "?'")
         for phrase in self.env.phrases:
-            words = answers.normalise(phrase).strip(".!?")
+            words = parts.normalise(phrase).strip(".!?")
             if not plain.endswith(words):
                 continue
             lead = plain[: len(plain) - len(words)]
@@ -400,7 +400,7 @@ class _Reader:
         """The phrase of the game that an answer quotes, and gives a reason for: "I choose "trust
         me", as it is true"."""
         found = _QUOTES.fullmatch(
-            answers.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
+            parts.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
         )
         if found is None or not is_reason(found["why"]) or _A_MOVE.search(found["why"]):
             return None
@@ -408,22 +408,18 @@ class _Reader:
         if not lead or _DENIED.search(lead) or not _LEADS_TO_WORDS.fullmatch(lead):
             return None
         said = found["said"].strip(" .!?,")
-        return next(
-            (p for p in self.env.phrases if answers.normalise(p).strip(".!?") == said), None
-        )
+        return next((p for p in self.env.phrases if parts.normalise(p).strip(".!?") == said), None)
 
     def phrase_presented(self, text: str) -> str | None:
         """The phrase of the game that an answer presents as what it says, in a sentence around it:
         "A friendly "thank you" is what I say now"."""
         found = _IS_SAID.fullmatch(
-            answers.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
+            parts.normalise(text).replace("\u201c", '"').replace("\u201d", '"')
         )
         if found is None or (found["why"] and not is_reason(found["why"])):
             return None
         said = (found["first"] or found["last"]).strip(" .!?,")
-        return next(
-            (p for p in self.env.phrases if answers.normalise(p).strip(".!?") == said), None
-        )
+        return next((p for p in self.env.phrases if parts.normalise(p).strip(".!?") == said), None)
 
     def concluding(self, lead: str) -> str:
         """What leads to words to say, without the reason before it, where talk is all there is to
@@ -437,15 +433,15 @@ class _Reader:
         """Whether what stands before words to say is nothing."""
         return bool(_NOTHING.fullmatch(rest) or _SPOKEN.read(f"{rest} say"))
 
-    def mean(self, answer: answers.Answer) -> Action | None:
+    def mean(self, answer: parts.Answer) -> Action | None:
         """The action that a decisive part means."""
         if _ASKS.fullmatch(answer.text):
             return None
         answer = dataclasses.replace(answer, text=self.bare(answer.text))
         says = _SAYS.search(answer.text)
         if says and self.env.chat is not None and self.is_courtesy(answer.text[: says.start()]):
-            return self.words(answer.text[says.end() :].strip(answers.WRAPPING))
-        if self.env.chat is not None and answer.kind != answers.REASON:
+            return self.words(answer.text[says.end() :].strip(parts.WRAPPING))
+        if self.env.chat is not None and answer.kind != parts.REASON:
             phrase = (
                 self.phrase(answer.text)
                 or self.phrase_with_reason(answer.text)
@@ -492,7 +488,7 @@ class _Reader:
                 return offer
         if len(kinds) == 1:
             return self.claim(moves, quoted)
-        if kinds or (answer.kind == answers.BRACKET and not re.search("[a-z]", answer.plain)):
+        if kinds or (answer.kind == parts.BRACKET and not re.search("[a-z]", answer.plain)):
             return None
         return self.offer(answer, quoted)
 
@@ -730,11 +726,11 @@ class _Reader:
 
     # ---- offers ---------------------------------------------------------------------------
 
-    def offer(self, answer: answers.Answer, quoted: str) -> Action | None:
+    def offer(self, answer: parts.Answer, quoted: str) -> Action | None:
         try:
             content = self.data.read_offer(self.seen, answer.text)
         except IllegalAction as error:
-            if answer.kind == answers.BRACKET:
+            if answer.kind == parts.BRACKET:
                 return None
             raise self.illegal(f"{quoted}: {error.reason}") from None
         if content is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 from manyhands.envs.negotiation.words import named
 
 _WHO = (

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core import answers
 from manyhands.core.choices import Choice
-from manyhands.core.spelling import DONE, Spelling
+from manyhands.core.reading import answers
+from manyhands.core.reading.spelling import DONE, Spelling
 from manyhands.core.talk import Message
 from manyhands.envs.negotiation import observe
 from manyhands.envs.negotiation import rules as rulebook

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manyhands.core.env import IllegalAction
-from manyhands.core.grammar import Slot
-from manyhands.core.words import whole_number
+from manyhands.core.reading.grammar import Slot
+from manyhands.core.reading.words import whole_number
 from manyhands.envs.negotiation.state import MOST
 
 _COUNTED = frozenset(["book", "hat", "ball", "coin", "ton", "item"])  # the others have no plural

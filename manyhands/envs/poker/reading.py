@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.words import RANKS
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.words import RANKS
 from manyhands.envs.poker.manner import phrases
 
 _NAMED_RANKS = {

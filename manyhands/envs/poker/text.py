@@ -11,12 +11,13 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from manyhands.core.answers import REASON, Answer, decide, how_to_answer, number
-from manyhands.core.bare import Remarks
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.words import tokens
+from manyhands.core.reading.answers import decide, how_to_answer, number
+from manyhands.core.reading.bare import Remarks
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.words import tokens
 from manyhands.envs.poker.observe import (
     HandView,
     Move,

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
-from manyhands.core.answers import normalise
-from manyhands.core.words import whole_number
+from manyhands.core.reading.parts import normalise
+from manyhands.core.reading.words import whole_number
 
 LIST = "@"  # stands for the list in the rest of the sentence, for a `Grammar`
 

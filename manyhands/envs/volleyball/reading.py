@@ -8,9 +8,9 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import WAITING
-from manyhands.core.words import tokens
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.phrases import WAITING
+from manyhands.core.reading.words import tokens
 from manyhands.envs.volleyball import figures
 from manyhands.envs.volleyball.rotors import HIGHER, LOWER
 from manyhands.envs.volleyball.state import STEPPED

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 from manyhands.envs.volleyball.orders import ROTORS
 
 _ALL = frozenset(range(len(ROTORS)))

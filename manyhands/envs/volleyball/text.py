@@ -15,18 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import (
-    JSON,
-    WRAPPING,
-    Answer,
-    closest,
-    decide,
-    how_to_answer,
-    normalise,
-    quoted,
-)
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
+from manyhands.core.reading.answers import closest, decide, how_to_answer, quoted
+from manyhands.core.reading.parts import JSON, WRAPPING, Answer, normalise
 from manyhands.envs.volleyball import figures, orders, reading, rotors, terms, tilts
 from manyhands.envs.volleyball.drills import ends_of
 from manyhands.envs.volleyball.env import Volleyball

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import REASON, Answer, decide
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar, Reading
-from manyhands.core.phrases import TIME, WAITING
+from manyhands.core.reading.answers import decide
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.parts import REASON, Answer
+from manyhands.core.reading.phrases import TIME, WAITING
 from manyhands.envs.mission.aims import AREA, that_way, without_aim
 from manyhands.envs.mission.field.effects import ahead, choices, word
 from manyhands.envs.mission.field.events import body_name

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.phrases import TIME
+from manyhands.core.reading.phrases import TIME
 from manyhands.envs.mission.field.look import Look
 from manyhands.envs.mission.field.state import DOOR, GROUPS, Plan
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyhands.core.answers import how_to_answer
 from manyhands.core.env import names_of
+from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.mission.field import effects, reading
 from manyhands.envs.mission.field.events import body_name, happened, last_events
 from manyhands.envs.mission.field.levels import written

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manyhands.core.phrases import TIME
+from manyhands.core.reading.phrases import TIME
 
 PLACE = (
     "[(cell|square|tile|spot|position|corner)] [(at|in|on)] "

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Grammar
+from manyhands.core.reading.grammar import Grammar
 from manyhands.envs.mission.planning import (
     DONE,
     MARK,

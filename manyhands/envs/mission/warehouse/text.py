@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from manyhands.core.answers import Answer, decide, how_to_answer
 from manyhands.core.choices import Choice
 from manyhands.core.env import IllegalAction, names_of
-from manyhands.core.grammar import Grammar
-from manyhands.core.phrases import TIME, WAITING
+from manyhands.core.reading.answers import decide, how_to_answer
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.parts import Answer
+from manyhands.core.reading.phrases import TIME, WAITING
 from manyhands.envs.mission.text import (
     HOLD,
     NO_MOVE,

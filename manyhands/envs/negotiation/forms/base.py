@@ -20,9 +20,9 @@ import numpy as np
 from manyhands.core.axes import expand, repeat
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError, IllegalAction
-from manyhands.core.grammar import Grammar, Reading
 from manyhands.core.layout import Piece
-from manyhands.core.spelling import Spelling
+from manyhands.core.reading.grammar import Grammar, Reading
+from manyhands.core.reading.spelling import Spelling
 from manyhands.envs.negotiation.state import (
     CHAT,
     KINDS,

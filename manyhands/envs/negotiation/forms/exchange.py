@@ -10,9 +10,9 @@ import numpy as np
 
 from manyhands.core.axes import expand
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece
-from manyhands.core.spelling import DONE, Spelling
+from manyhands.core.reading.grammar import Reading
+from manyhands.core.reading.spelling import DONE, Spelling
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import (
     ACCEPT,

@@ -13,8 +13,8 @@ import numpy as np
 from manyhands.core.axes import flat
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError, IllegalAction
-from manyhands.core.grammar import Reading
 from manyhands.core.layout import Piece, labelled
+from manyhands.core.reading.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Choice, Deal, Turn
 from manyhands.envs.negotiation.state import PASS, NegotiationState
 from manyhands.envs.negotiation.words import Observation, amount

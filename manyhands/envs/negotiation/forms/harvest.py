@@ -13,7 +13,7 @@ import numpy as np
 from manyhands.core.axes import repeat
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, ConfigError
-from manyhands.core.grammar import Reading
+from manyhands.core.reading.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Choice, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
 from manyhands.envs.negotiation.words import Observation, amount

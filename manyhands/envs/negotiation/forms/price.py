@@ -11,7 +11,7 @@ import numpy as np
 
 from manyhands.core.choices import Form
 from manyhands.core.env import Array, IllegalAction
-from manyhands.core.grammar import Reading
+from manyhands.core.reading.grammar import Reading
 from manyhands.envs.negotiation.forms.base import Bargain, Deal, Turn
 from manyhands.envs.negotiation.state import NegotiationState
 from manyhands.envs.negotiation.words import Observation

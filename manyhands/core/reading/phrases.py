@@ -1,6 +1,6 @@
 """Patterns that the grammars of all games share: courtesy around an action, and waiting.
 
-They are written as `core/grammar.py` tells. `HEAD` is what may lead to an action and `TAIL` what
+They are written as `grammar.py` tells. `HEAD` is what may lead to an action and `TAIL` what
 may follow it, each any number of times; neither says anything of it that a reader has to know.
 """
 

@@ -15,10 +15,10 @@ import functools
 import re
 from collections.abc import Iterable
 
-from manyhands.core.grammar import Grammar
-from manyhands.core.lookalikes import LOOKALIKES
-from manyhands.core.signs import NAME
-from manyhands.core.words import NUMBERS, RANKS
+from manyhands.core.reading.grammar import Grammar
+from manyhands.core.reading.lookalikes import LOOKALIKES
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.words import NUMBERS, RANKS
 
 LEAST = 5  # letters of a word that is mended, and of what it becomes
 SHORT = 4  # letters of a word in which only neighbours may be swapped

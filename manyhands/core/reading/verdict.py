@@ -7,11 +7,11 @@ People and language models reason, and then decide:
     "Bet 1... no wait, player_2 could hold the king. Check."
     "## Move\\n\\nstay\\n\\n## Why\\n\\nHe needs the other cell, and I would be in his way."
 
-`core/asides.py` asks of every word beside an action that it is harmless. Here the action is a
+`asides.py` asks of every word beside an action that it is harmless. Here the action is a
 sentence of its own, so that the others may hold conditions, denials and other actions: those are
 weighed. What they may not do is to make the deciding sentence another's words, a part of their
 own, or a supposition; and none of them may be another action by itself. Each `Verdict` is a way to
-see an answer so; `core/answers.py` reads the sentence, and the others beside it.
+see an answer so; `answers.py` reads the sentence, and the others beside it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from manyhands.core.signs import A_GOOD, NAME, PLACE
-from manyhands.core.words import CHEER
+from manyhands.core.reading.signs import A_GOOD, NAME, PLACE
+from manyhands.core.reading.words import CHEER
 
 MOST = 2_000  # characters of an answer that is read so
 _MOST_UNITS = 30  # sentences of it

@@ -1,6 +1,6 @@
 """What is said around an action in any game: leads before what "I" do, and tails behind it.
 
-The clauses of `core/cuts.py` know what may be told beside an action; here it is the other way
+The clauses of `cuts.py` know what may be told beside an action; here it is the other way
 round: an own clause ("I go west", "to go west") is looked for between signs of punctuation and
 words that join, and what stands around it may be anything but what is known to turn it round: a
 condition, another time, a doubt, what others say, an alternative, a denial of it.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manyhands.core.signs import I_BET, MOCKING, NAME
+from manyhands.core.reading.signs import I_BET, MOCKING, NAME
 
 # ---- what turns an action round ------------------------------------------------------------------
 

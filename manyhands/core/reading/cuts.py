@@ -1,7 +1,7 @@
 """Sentences in two parts, what is told and what is done, as a table: `CUTS`.
 
 Each of its ways knows such a sentence by its shape and by what the told part may not say;
-`core/asides.py` tries them all, beside what it cuts at single words.
+`asides.py` tries them all, beside what it cuts at single words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from manyhands.core.signs import (
+from manyhands.core.reading.signs import (
     A_GOOD,
     AGAINST,
     IN_TIME,

@@ -1,6 +1,6 @@
 """Words that may turn a sentence round, and so may not stand beside an action.
 
-Each list is what the ways to take a sentence apart (`core/cuts.py`, `core/asides.py`) may not find
+Each list is what the ways to take a sentence apart (`cuts.py`, `asides.py`) may not find
 in the part that is no action. Most are made of the same few groups of words.
 """
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from manyhands.core.choices import Choice, fold, without_effects
 from manyhands.core.errors import IllegalAction
-from manyhands.core.words import RANKS, whole_number
+from manyhands.core.reading.words import RANKS, whole_number
 
 Action = TypeVar("Action")
 

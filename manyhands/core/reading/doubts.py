@@ -1,15 +1,15 @@
 """Why a sentence is no plain action: a denial, a condition, a slip of the pen.
 
-What a refusal says of an answer that no reader understood (`core/answers.py`).
+What a refusal says of an answer that no reader understood (`answers.py`).
 """
 
 from __future__ import annotations
 
 import re
 
-from manyhands.core.signs import NAME
-from manyhands.core.slips import one_slip
-from manyhands.core.words import tokens
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.slips import one_slip
+from manyhands.core.reading.words import tokens
 
 _FORM = frozenset(str.split("action actions answer answers exactly number square column something"))
 _MOST_SPELT = 40  # words of an answer that are looked at for a slip
@@ -17,7 +17,7 @@ _MOST_SPELT = 40  # words of an answer that are looked at for a slip
 
 def misspelt(plain: str, offered: str) -> str:
     """What may be meant by a word that is one slip of the pen from just one word of five letters or
-    more of what a refusal offers; empty if there is none. What `core/slips.py` leaves as it is, as
+    more of what a refusal offers; empty if there is none. What `slips.py` leaves as it is, as
     it cannot be sure, is only asked: "cheat" is one letter from "wheat"."""
     known = frozenset(re.findall(r"[a-z]{5,}", offered.lower())) - _FORM
     for word in tokens(plain)[:_MOST_SPELT]:

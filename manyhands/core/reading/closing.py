@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manyhands.core.signs import NAME
-from manyhands.core.verdict import Verdict
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.verdict import Verdict
 
 _MOST = 600  # characters of an answer that is read so
 _MOST_ITEMS = 8

@@ -1,7 +1,7 @@
 """Words of English that are a letter from a word of some game, and mean something else.
 
 "The onion is threw" is no slip for "throw": a word that means something by itself is never mended
-(`core/slips.py`). Held here are frequent words, and not those that games read themselves.
+(`slips.py`). Held here are frequent words, and not those that games read themselves.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ _BEHIND = re.compile(
     r"|done|sounds good|easy|simple|let's (?:go|see)|i'm done"
     r"|(?:i )?hope (?:it|this|that) works|(?:that|this|it) should (?:do(?: it)?|work|help)"
     r"|nothing (?:else|better) to do)"
-    rf"|\s+(?:{_GUESS}|works(?: for me)?|every time|all day(?: long)?|100 ?%|everyone|team"
+    rf"|\s+(?:{_GUESS}|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
     r"|mates?))[\s.!)\]*\u2026]*\Z",
     re.I,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manyhands.core.words import UNITS, tokens
+from manyhands.core.reading.words import UNITS, tokens
 
 _list = str.split
 

@@ -2,7 +2,7 @@
 
 An object gives an action by a key such as "action", or is a tool call that is named like one; what
 stands beside it ("direction", "amount") belongs to it. As the same order can be said in several
-ways, an object has several `Wordings`, of which a game understands one (`core/answers.py`). Time is
+ways, an object has several `Wordings`, of which a game understands one (`answers.py`). Time is
 linear in the length of the text.
 """
 
@@ -12,8 +12,8 @@ import json
 import re
 from typing import Any
 
-from manyhands.core.signs import NAME
-from manyhands.core.words import tokens
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.words import tokens
 
 Wordings = tuple[tuple[str, ...], ...]  # ways to say an order; later ones count if no earlier does
 

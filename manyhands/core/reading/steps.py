@@ -6,7 +6,7 @@
 
 Worlds with directions read "go west" in a few shapes each. Here the step is found by its head, a
 verb of motion or a word for a cell that only words of manner part from the direction; what is told
-before and behind it is a reason like any other (`core/asides.py`), and may be no action of its own.
+before and behind it is a reason like any other (`asides.py`), and may be no action of its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manyhands.core.cuts import Clause
-from manyhands.core.signs import NAME, PLACE
+from manyhands.core.reading.cuts import Clause
+from manyhands.core.reading.signs import NAME, PLACE
 
 _COMPASS = r"(?:north|south|east|west)(?:wards?)?"
 _SIDE = r"(?:up|down|left|right)(?:wards?)?"

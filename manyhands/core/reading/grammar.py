@@ -24,9 +24,9 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from manyhands.core.phrases import FEW_HEAD, FEW_TAIL, HEAD, SKIPPED, TAIL
-from manyhands.core.word_order import OPENING, orders
-from manyhands.core.words import RANKS, forms_of, loose_forms, tokens, whole_number
+from manyhands.core.reading.phrases import FEW_HEAD, FEW_TAIL, HEAD, SKIPPED, TAIL
+from manyhands.core.reading.word_order import OPENING, orders
+from manyhands.core.reading.words import RANKS, forms_of, loose_forms, tokens, whole_number
 
 MOST_WORDS = 80  # of a sentence; a longer one names nothing
 _MOST_CACHED = 1_000  # sentences of a grammar whose readings are kept

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from manyhands.core.idioms import without_idioms
-from manyhands.core.margins import without_margins
+from manyhands.core.reading.idioms import without_idioms
+from manyhands.core.reading.margins import without_margins
 
 _MOST = 600  # characters of an answer that is put so: the patterns are not linear
 
@@ -345,7 +345,7 @@ _RETURNED = re.compile(
     r"[ \t]*;?[ \t]*(?:#[^\n]{0,200})?\s*(?:```\s*)?\Z"
 )
 _SPEAKER = re.compile(
-    r"\W*(?:(?:assistant|ai|bot|agent|player|model|me|ans|cmd)\s*:|tl;?dr\b\s*[:,]?"
+    r"\W*(?:(?:assistant|ai|bot|agent|player|model|ans|cmd)\s*:|tl;?dr\b\s*[:,]?"
     r"|[(*](?:thinking|thinks|pauses|sighs|shrugs|nods|smiles|ponders|hmm+)[^()*]{0,30}[)*])\s*",
     re.I,
 )

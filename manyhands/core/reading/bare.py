@@ -1,6 +1,6 @@
 """A bare action at an end of an answer, beside what is told in passing: "im thirsty, drink".
 
-`core/asides.py` takes sentences apart by their shape. People and small models often write no
+`asides.py` takes sentences apart by their shape. People and small models often write no
 sentence at all, but a remark and an action, with a comma, a colon or an arrow between them:
 
     "too rich for my blood, fold"       "King high is fine -> call"
@@ -8,7 +8,7 @@ sentence at all, but a remark and an action, with a comma, a colon or an arrow b
 
 `at_end` reads these: one end of the answer is an action by itself, in a few words, and what is left
 names none, not even in one word, and tells of no condition, doubt, question, judgement, other time
-or speech of others. Chat's spellings are plain words by then (`core/plain.py`).
+or speech of others. Chat's spellings are plain words by then (`plain.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from manyhands.core.signs import MOVING, NAME, NO_REMARK, RIGHT
-from manyhands.core.words import tokens
+from manyhands.core.reading.signs import MOVING, NAME, NO_REMARK, RIGHT
+from manyhands.core.reading.words import tokens
 
 MOST = 240  # characters of an answer that is read so
 _MOST_CLAUSES = 6
@@ -40,7 +40,7 @@ _HOW_THINGS_ARE = (
     r"|full|empty|ready|open|closed|down|up|low|high|weak|strong|good|hungry|thirsty|dark|late))\b"
     r"(?!.*\bthere\W*$)"
 )
-# Remarks before an action: what "I" am at, and few others; how things are is for `core/cuts.py`.
+# Remarks before an action: what "I" am at, and few others; how things are is for `cuts.py`.
 # What is not known to be harmless ("for chef_1, north", "too far, north") is refused.
 _BEFORE = re.compile(
     r"(?:(?:ok|okay|well|honestly|alright)\s+)?(?:"

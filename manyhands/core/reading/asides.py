@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from manyhands.core.cuts import (
+from manyhands.core.reading.cuts import (
     BEFORE_THINGS,
     CUTS,
     INTEND,
@@ -28,7 +28,7 @@ from manyhands.core.cuts import (
     STATES,
     Clause,
 )
-from manyhands.core.signs import (
+from manyhands.core.reading.signs import (
     HARMFUL,
     I_BET,
     JUDGES,
@@ -40,7 +40,7 @@ from manyhands.core.signs import (
     PLACE,
     PLAN,
 )
-from manyhands.core.steps import step_clauses
+from manyhands.core.reading.steps import step_clauses
 
 MOST = 600  # characters of a sentence that is taken apart; a longer one must mark its action
 _MOST_PIECES = 12  # sentences and clauses of a reason

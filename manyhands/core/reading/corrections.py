@@ -16,10 +16,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from manyhands.core.bare import Reader
 from manyhands.core.env import IllegalAction
-from manyhands.core.signs import NAME
-from manyhands.core.words import tokens, whole_number
+from manyhands.core.reading.bare import Reader
+from manyhands.core.reading.signs import NAME
+from manyhands.core.reading.words import tokens, whole_number
 
 _MOST = 300  # characters of an answer that is read so
 _MOST_PARTS = 5

@@ -9,7 +9,7 @@ Tags are parsed into a tree, in which an element is a call that
 
 Lines are a call as in ReAct (Yao et al. 2023), "Action: move" with "Action Input: ..." below it, or
 a record, "move: offer" with "price: 26" below it. What a call orders is read like a tool call in
-JSON (`core/objects.py`). Nothing is executed, and time is linear.
+JSON (`objects.py`). Nothing is executed, and time is linear.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from manyhands.core.objects import CALLS, KEYS, THOUGHTS, Wordings, objects_in, order_of
+from manyhands.core.reading.objects import CALLS, KEYS, THOUGHTS, Wordings, objects_in, order_of
 
 _LONGEST = 2_000  # characters of a text with a call
 _DEEPEST = 8  # elements within one another
