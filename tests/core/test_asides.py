@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from manyhands.core.reading import answers, asides
 from manyhands.core.env import IllegalAction
+from manyhands.core.reading import answers, asides
 from manyhands.core.reading.grammar import Grammar
 
 GRAMMAR = Grammar(
