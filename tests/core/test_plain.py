@@ -49,6 +49,7 @@ REFUSED = (
     "must I go south?",
     "oops, not south",
     '{"next_step": "south", "valid": false}',
+    '{"direction": "south", "valid": false}',
     '{"next_step": "south", "other": "north"}',
 )
 

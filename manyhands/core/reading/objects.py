@@ -181,7 +181,11 @@ _REPORT = re.compile(
 
 
 def sole(value: dict[str, Any], me: str) -> dict[str, Any]:
-    """An object that gives nothing but a step, or what player `me` does, as one with an action."""
+    """An object that gives nothing but a step, or what player `me` does, as one with an action;
+    with a condition, if it says that it is not done."""
+    turned = _turned({key.lower(): item for key, item in value.items()})
+    if turned:
+        return {**value, "if": f"{turned}?"}
     if me and list(value) == [me]:
         return {"action": value[me]}
     own = [key for key in value if key.lower() not in THOUGHTS]

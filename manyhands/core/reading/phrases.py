@@ -77,7 +77,7 @@ HEAD = (
     "(this|that) should be (safe|fine|ok|okay)",
     "same as before",
     "(i'll|i will|let me|i'm|let's) (try|attempt|trying|attempting) to",
-    "(must|want to)",
+    "must",
     "[i] (might|may) as well",
     "(i|we|i'll|i'm) (lock in|locking in|confirm|commit to|committing to|elect to|resolve to)",
     "(locking in|committing to|confirmed|decided|in short|short answer|long story short)",
