@@ -429,7 +429,7 @@ _PHRASES = {
     "go to": [
         f"{_ON} [(go|walk|move|head|run|off|proceed|travel)] [(over|back|straight|on)] to "
         f"{_DET} {{place}}",
-        f"(visit|approach|reach) {_DET} {{place}}",
+        f"(go|visit|approach|reach) {_DET} {{place}}",
     ],
     "search": [
         f"{_ON} {_SEARCH} {_DET} {{room}}",
