@@ -93,6 +93,7 @@ _SHORTENED = frozenset(
     _list("act cmd verb action_type")
 )  # of a key that holds an action, beside others
 _STEPS = frozenset(_list("next_step first_step current_step this_step this_turn now"))
+_WORDED = frozenset(_list("text value label description"))  # of an action that is an object
 _SAID = ("say", "message", "chat", "utterance")
 # Such a key beside an action says that it is not done: {"action": "north", "valid": false}.
 _SO_FAR = frozenset(
@@ -293,6 +294,8 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
         if key in keys:
             held = keys[key] if isinstance(keys[key], dict) else {}
             turned = _turned(keys) or _turned(held)
+            if len(held) == 1 and not _WORDED.isdisjoint(held):  # {"move": {"text": "south"}}
+                held = {"action": next(iter(held.values()))}
             inner = order_of(held, depth - 1) if held else None
             if inner and inner[0]:
                 return (_undone(inner[0], turned) if turned else inner[0]), inner[1] or say
@@ -324,6 +327,11 @@ def order_of(value: Any, depth: int = 4) -> tuple[Wordings, str | None] | None:
     unnamed = next((keys[key] for key in _ARGUMENTS if _is_listed(keys.get(key))), None)
     if unnamed and not isinstance(given, dict):
         given = {"object": unnamed}
+    said = next((keys[key] for key in _ARGUMENTS if isinstance(keys.get(key), str)), "").strip()
+    if name and said and given is None:  # {"tool": "act", "input": "south"}
+        if name.lower() in CALLS:
+            return _wordings(said, {}, called=False), say
+        given = {"object": said}
     if name and (isinstance(given, dict) or (given in (None, "") and set(keys) & {*_ARGUMENTS})):
         rest = {str(key).lower(): item for key, item in (given or {}).items()}
         return _wordings(name, rest, called=True), say
