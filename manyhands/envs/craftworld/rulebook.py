@@ -129,7 +129,7 @@ def _life(env: Setting) -> list[str]:
     down = "you die."
     if env.num_players > 1 and env.death == "down":
         down = (
-            "you fall down, helpless until a player beside you uses do on you; then you rise with "
+            "you fall, helpless until a player beside you uses do on you; then you rise with "
             f"{craft.revive_health} health."
         )
     elif env.num_players > 1:

@@ -325,8 +325,8 @@ def _talking(env: Negotiation) -> list[str]:
     ]
     if env.sizes[SAY]:
         lines.append(
-            "In a turn for talk, words alone are a move. Some players understand only these "
-            "phrases, and take your words for the nearest one, if one is near: "
+            "Words alone are a move, where there is a turn for talk. Some players understand "
+            "phrases only, and hear of your words the nearest one of these, if one is near: "
             + "; ".join(f'"{phrase}"' for phrase in env.phrases)
             + "."
         )
