@@ -24,7 +24,7 @@ from manyhands.core.env import (
     state_dataclass,
 )
 from manyhands.core.reading.answers import how_to_answer
-from manyhands.core.reading.ranks import by_choice
+from manyhands.core.reading.ranks import by_place
 from manyhands.core.talk import Message
 from manyhands.wrappers.skills import SkillSet, answered, read_option, read_skill, unfolded
 
@@ -430,7 +430,7 @@ class Events(Wrapper[EventState]):
             def read(said: Any) -> int:
                 return self.read(said, row, current, self.agents[i])
 
-        return by_choice(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
+        return by_place(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
 
     def read(self, text: str, row: np.ndarray, current: int | None = None, me: str = "") -> int:
         """The skill that an answer names; it must be possible with this perception. `current` was

@@ -35,7 +35,7 @@ from manyhands.core.reading.answers import closest, decide, how_to_answer, numbe
 from manyhands.core.reading.asides import pieces
 from manyhands.core.reading.parts import BRACKET, WRAPPING, Answer, normalise
 from manyhands.core.reading.plain import plainly
-from manyhands.core.reading.ranks import by_choice
+from manyhands.core.reading.ranks import by_place
 from manyhands.core.reading.words import forms_of, tokens
 from manyhands.core.talk import Message
 from manyhands.wrappers.ongoing import goes_on, goes_on_with
@@ -405,7 +405,7 @@ class Skills(Wrapper[SkillState]):
         def read(said: Any) -> int:
             return read_skill(self.skills, said, row, legal, current, shown, name, plain, i)
 
-        return by_choice(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
+        return by_place(text, lambda: unfolded(lambda most: self.choices(state, i, most)), read)
 
     def _lasts(self, state: SkillState, i: int, status: int) -> bool:
         """Whether the last skill of an agent is under way."""

@@ -150,6 +150,7 @@ def test_choices_parse_to_themselves_and_reasons_are_given() -> None:
     assert env.skills.names[env.parse("ACTION: put it into pot b", state, 0)] == "put in pot B"
     assert env.parse("stay", state, 0) == env.noop
     assert "put in pot A" in env.rules(0)
+    choices = env.choices(state, 0)
     for words in ("the second option", "option B, please", "the second one"):
         assert env.parse(words, state, 0) == env.parse(choices[1], state, 0)
     assert env.parse("the last of these", state, 0) == env.parse(choices[-1], state, 0)

@@ -22,7 +22,14 @@ def by_choice(
     text: Any, choices: Callable[[], Sequence[Choice]], read: Callable[[Any], Action]
 ) -> Action:
     """What a game reads in an answer, with choices in place of references to them."""
-    said = without_effects(ranked(text, choices), choices)
+    return by_place(text, choices, lambda said: read(without_effects(said, choices)))
+
+
+def by_place(
+    text: Any, choices: Callable[[], Sequence[Choice]], read: Callable[[Any], Action]
+) -> Action:
+    """`by_choice` of what reads effects by itself."""
+    said = ranked(text, choices)
     try:
         return read(said)
     except IllegalAction:
