@@ -170,6 +170,26 @@ def test_without_corrections_it_is_the_game_of_events() -> None:
 
 
 @pytest.mark.slow
+def test_games_played_at_once_assign_skills_as_single_ones_do() -> None:
+    """With more games than are looked at together, of which some, none or all choose anew."""
+    game, count = joint(), 20
+    keys = jax.random.split(jax.random.key(5), count)
+    one = jax.jit(jax.vmap(game.reset, out_axes=-1))(keys)
+    assigned = jax.jit(game._assigned)
+    parse = jax.jit(lambda s: game.skills.parse_observation(jnp.moveaxis(s, 0, 1)))
+    options = jax.random.randint(jax.random.key(6), (2, count), 0, 72).astype(jnp.int16)
+    rows = jax.vmap(game.env.perceive, in_axes=-1, out_axes=-1)(one.inner)
+    for fresh in (jnp.arange(count) % 3 == 1, jnp.zeros(count, bool), jnp.ones(count, bool)):
+        batch = dataclasses.replace(one, fresh=fresh)
+        found = np.asarray(assigned(batch, parse(rows), options))
+        for k in range(count):
+            state = jax.tree_util.tree_map(lambda leaf, k=k: leaf[..., k], batch)
+            own = assigned(state, parse(rows[..., k]), options[:, k])
+            np.testing.assert_array_equal(found[:, k], own)
+        assert np.any(found != np.asarray(one.skill)) == bool(jnp.any(fresh))
+
+
+@pytest.mark.slow
 def test_strategy_and_corrections_learn_together() -> None:
     game = joint()
     config = PSROConfig(

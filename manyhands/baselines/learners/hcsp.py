@@ -177,8 +177,7 @@ class Joint(Env[JointState]):
         asked = jnp.clip(jnp.round(actions[:, 0]), 0, len(self.events.table) - 1)
         option = jnp.where(state.fresh, asked.astype(jnp.int16), state.option)
         obs = skills.parse_observation(jnp.moveaxis(env.perceive(state.inner), 0, 1))
-        assigned = skills.assign(obs, jnp.repeat(option, self.members, axis=0).astype(jnp.int32))
-        skill = jnp.where(state.fresh, assigned.astype(jnp.int16), state.skill)
+        skill = self._assigned(state, obs, option)
         order = skills.order(skill.astype(jnp.int32))
         moves = jnp.moveaxis(skills.follow(obs, order), -1 - len(batch), 0)
         inner, outcome = env.step(key, state.inner, self.commands(state, moves, actions))
@@ -195,6 +194,33 @@ class Joint(Env[JointState]):
         truncated = jnp.all(of_team(outcome.truncated), axis=1)
         after = JointState(inner, option, skill, fresh, waited.astype(jnp.int16))
         return after, self.outcome(terms, terminated, truncated, outcome.metrics)
+
+    def _assigned(self, state: JointState, obs: Any, option: Array) -> Array:
+        """i16[N, ...]: what each agent does, anew where something has happened.
+
+        That is seldom so, and some games at a time are looked at, since to tell what an attacker
+        can do takes ten times as long as a step.
+        """
+
+        def assign(seen: Any, fresh: Array, ordered: Array, before: Array) -> Array:
+            each = jnp.repeat(ordered, self.members, axis=0).astype(jnp.int32)
+            return jnp.where(fresh, self.skills.assign(seen, each), before).astype(jnp.int16)
+
+        if not jnp.ndim(state.fresh):
+            known = (obs, state.fresh, option, state.skill)
+            return jax.lax.cond(state.fresh, assign, lambda *known: known[-1], *known)
+        count = state.fresh.shape[0]
+        room = min(count, max(8, count // 16))
+        turns = -(-jnp.sum(state.fresh) // room)
+        queue = jnp.pad(jnp.argsort(~state.fresh), (0, -count % room), mode="edge")
+
+        def some(turn: Array, skill: Array) -> Array:
+            games = jax.lax.dynamic_slice(queue, (turn * room,), (room,))
+            seen = jax.tree_util.tree_map(lambda rows: rows[..., games], obs)
+            found = assign(seen, state.fresh[games], option[:, games], skill[:, games])
+            return skill.at[:, games].set(found)
+
+        return jax.lax.fori_loop(0, turns, some, state.skill)
 
     def commands(self, state: JointState, moves: Array, actions: Array) -> Array:
         """What the agents of the game do, [N, *shape, ...]: what their skills do (`moves`), and the
