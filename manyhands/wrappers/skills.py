@@ -523,9 +523,12 @@ def read_skill(
         ):
             return None
         try:
-            return step(plain)
+            taken = step(plain)
         except IllegalAction:
             return None
+        # "do(go to fridge)" and "go to fridge as it is near" name the skill, whatever is around it.
+        named = {name for name in _names(skills.names).findall(plain) if not name.startswith(STEP)}
+        return skills.names.index(named.pop()) if len(named) == 1 else taken
 
     def names_skill(words: str) -> bool:
         try:
@@ -548,6 +551,13 @@ def read_skill(
         why = effects[skill] or "it would change nothing"
         raise IllegalAction(f"{skills.names[skill]!r} is impossible now: {why}")
     return skill
+
+
+@functools.lru_cache(maxsize=64)
+def _names(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds the names of a table in a sentence, the longest at each place."""
+    longest = sorted(names, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-]| \d)")
 
 
 def _idle(skills: SkillSet, row: np.ndarray) -> Container[int]:

@@ -34,6 +34,7 @@ from manyhands.core.reading.corrections import corrected
 from manyhands.core.reading.doubts import denies, doubt, misspelt
 from manyhands.core.reading.frames import NO_ACTION, framed, orders_nothing
 from manyhands.core.reading.grammar import listening
+from manyhands.core.reading.margins import without_margins
 from manyhands.core.reading.parts import (
     BRACKET,
     JSON,
@@ -230,7 +231,12 @@ def _meaning(
             answer = part_of(said, answer.kind)
         if orders_nothing(answer.text) or NO_ACTION.fullmatch(answer.plain):
             return None
-        action = _explained(answer, mean, calm, _ASIDES)
+        try:
+            action = _explained(answer, mean, calm, _ASIDES)
+        except IllegalAction:
+            action = _bare(answer, mean)
+            if action is None:
+                raise
         if action is not None or answer.kind == JSON:
             return action
         label = LABEL.match(answer.text)
@@ -260,6 +266,19 @@ def _meaning(
             return found[0] if len(found) == 1 else None
     if closed is not None:
         raise closed
+    return None
+
+
+def _bare(answer: Answer, mean: Callable[[Answer], Any]) -> Any:
+    """What all that is left means, where a clause of the answer is no open action: it may have been
+    cut within a place, as in "go to (1.5, 0, 2.4) lol"."""
+    said = plainly(answer.text)
+    if not answer.text.startswith(said):  # "with the plate in hand, ..." may be what is not so
+        said = without_margins(answer.text)
+    if said == answer.text:
+        return None
+    with contextlib.suppress(IllegalAction):
+        return mean(part_of(said, answer.kind))
     return None
 
 
