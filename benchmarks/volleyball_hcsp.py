@@ -201,7 +201,7 @@ class Budget:
     joint: int
     points: int
     seed: int = SEED
-    joint_envs: int = 512
+    joint_envs: int = 256
     hits: str = ""
     skills: str = "plain"
 
@@ -323,9 +323,9 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     settings = {
         **dataclasses.asdict(strategy_config(budget, "nash")),
         **{"total_steps": budget.joint, "num_envs": budget.joint_envs},
-        **{"num_steps": 64, "checks": 2},
-        **{"learning_rate": 3e-4, "discount": 0.9995, "gae_lambda": 0.99, "noise": 0.1},
-        **{"entropy": 1e-4, "entropy_end": 0.0, "enough": 1.0, "epochs": 2},
+        **{"num_steps": 256, "checks": 4},  # some 8 choices of each game in an update
+        **{"learning_rate": 1e-3, "discount": 0.9995, "gae_lambda": 0.998, "noise": 0.1},
+        **{"entropy": 0.01, "entropy_end": 1e-3, "enough": 1.0},
     }
     config = PSROConfig(**settings)
     key = seed_key(budget.seed)
@@ -337,7 +337,7 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     }
 
 
-KL = 0.1  # weight of the divergence from stage 2
+KL = 0.05  # weight of the divergence from stage 2
 
 
 def about_response(
@@ -568,8 +568,8 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "stack", "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=4_194_304, help="steps of the third stage")
-    parser.add_argument("--joint-envs", type=int, default=512, help="points it plays at once")
+    parser.add_argument("--joint", type=int, default=16_777_216, help="steps of the third stage")
+    parser.add_argument("--joint-envs", type=int, default=256, help="points it plays at once")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])
     options = parser.parse_args()

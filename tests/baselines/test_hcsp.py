@@ -13,9 +13,17 @@ import numpy as np
 import pytest
 
 import manyhands
-from manyhands.baselines.learners.hcsp import Anchored, Joint, Mixed, MixedSpace, finetune, lift
+from manyhands.baselines.learners.hcsp import (
+    Anchored,
+    Joint,
+    Mixed,
+    MixedSpace,
+    TwoScales,
+    finetune,
+    lift,
+)
 from manyhands.baselines.learners.networks import actions_of
-from manyhands.baselines.learners.ppo import PPO, PPOConfig
+from manyhands.baselines.learners.ppo import PPO, PPOConfig, Steps
 from manyhands.baselines.learners.psro import PSROConfig
 from manyhands.core.env import ConfigError
 from manyhands.wrappers.events import Events
@@ -187,6 +195,43 @@ def test_games_played_at_once_assign_skills_as_single_ones_do() -> None:
             own = assigned(state, parse(rows[..., k]), options[:, k])
             np.testing.assert_array_equal(found[:, k], own)
         assert np.any(found != np.asarray(one.skill)) == bool(jnp.any(fresh))
+
+
+@pytest.mark.slow
+def test_choices_and_corrections_have_objectives_of_their_own() -> None:
+    """A choice counts where it was open, a correction at each step, and neither clips the other."""
+    game = joint()
+    config = PPOConfig(total_steps=64, num_envs=4, num_steps=4, width=8, layers=1, minibatches=1)
+    plain = PPO(game.events, config)
+    anchor = lift(game, plain.policy(plain.init(jax.random.key(0))))
+    learner = TwoScales(game, config, anchor, 0.1)
+    shape = (4, 4, 1)  # steps, games, teams
+    keys = iter(jax.random.split(jax.random.key(1), 6))
+    outputs = jax.random.normal(next(keys), (*shape, game.actions.size))
+    open_ = jnp.zeros(shape, bool).at[1].set(True)
+    chosen = jnp.zeros((*shape, 72)).at[..., 5].set(1) > 0
+    legal = open_[..., None] | chosen
+    action = jax.random.normal(next(keys), (*shape, 1 + game.actions.numbers)).at[..., 0].set(5)
+    now = learner._log_prob(outputs, legal, action)
+    np.testing.assert_allclose(
+        now.sum(-1), game.actions.log_prob(outputs, legal, action), rtol=1e-5
+    )
+    assert not np.any(now[..., 0][~np.asarray(open_)])  # certain, where nothing else was legal
+    was = now - jnp.stack([0.1 * open_, jnp.full(shape, 9.0)], axis=-1)  # corrections: all clipped
+    every = jnp.ones(shape, bool)
+    steps = Steps(
+        row=jnp.zeros(shape), summary=None, legal=legal, acts=every, counts=every, action=action,
+        log_prob=was, reward=jnp.zeros(shape), ended=~every, terminated=~every,
+        first=~every[..., 0],
+    )  # fmt: skip
+    advantage = jax.random.normal(next(keys), shape)
+    loss, stats = learner._policy_loss(steps, outputs, advantage)
+    of_choices, _ = learner._clipped(now[..., 0] - was[..., 0], advantage, open_)
+    of_corrections, _ = learner._clipped(now[..., 1] - was[..., 1], advantage, every)
+    assert float(loss) == pytest.approx(float(of_choices + of_corrections), rel=1e-5)
+    assert float(stats["clip_fraction"]) == 0 and float(stats["clip_fraction_corrections"]) == 1
+    gap = game.actions.choices.entropy(outputs[1, ..., :72], legal[1])
+    assert float(learner._entropy(steps, outputs)) == pytest.approx(float(gap.mean()), rel=1e-5)
 
 
 @pytest.mark.slow

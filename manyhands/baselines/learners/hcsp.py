@@ -88,18 +88,26 @@ class Mixed:
         return jnp.concatenate([chosen, self.rest.mode(moments, legal)], axis=-1)
 
     def log_prob(self, outputs: Array, legal: Array, action: Array) -> Array:
+        return self.log_probs(outputs, legal, action).sum(axis=-1)
+
+    def log_probs(self, outputs: Array, legal: Array, action: Array) -> Array:
+        """f32[..., 2]: of the choices, and of the numbers."""
         (logits, moments), (chosen, drawn) = self._outputs(outputs), self._action(action)
         of_choices = self.choices.log_prob(logits, legal, chosen)
-        return of_choices + self.rest.log_prob(moments, legal, drawn)
+        return jnp.stack([of_choices, self.rest.log_prob(moments, legal, drawn)], axis=-1)
 
     def entropy(self, outputs: Array, legal: Array) -> Array:
         logits, moments = self._outputs(outputs)
         return self.choices.entropy(logits, legal) + self.rest.entropy(moments, legal)
 
     def divergence(self, outputs: Array, others: Array, legal: Array) -> Array:
+        return self.divergences(outputs, others, legal).sum(axis=-1)
+
+    def divergences(self, outputs: Array, others: Array, legal: Array) -> Array:
+        """f32[..., 2]: of the choices, and of the numbers."""
         (logits, moments), (other, mean) = self._outputs(outputs), self._outputs(others)
         of_choices = self.choices.divergence(logits, other, legal)
-        return of_choices + self.rest.divergence(moments, mean, legal)
+        return jnp.stack([of_choices, self.rest.divergence(moments, mean, legal)], axis=-1)
 
     def playable(self, action: Array) -> Array:
         count = len(self.sizes)
@@ -327,13 +335,60 @@ class Anchored(PPO):
         return progress
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
+        gap = self._actions.divergence(outputs, self._held(steps), steps.legal)
+        mean = masked_mean(gap, steps.acts)
+        return self.weight * mean, {"anchor_divergence": mean}
+
+    def _held(self, steps: Steps) -> Array:
+        """The outputs of the anchor at each step."""
         params = self.anchor.params
         x = (self._inputs(steps.row, 3) - params["mean"]) * params["scale"]
         network = Network(self.anchor.network, self._actions.size)
-        others = network.advance(params["network"], jnp.zeros((*x.shape[:-1], 0)), x, steps.first)
-        gap = self._actions.divergence(outputs, others[1], steps.legal)
-        mean = masked_mean(gap, steps.acts)
-        return self.weight * mean, {"anchor_divergence": mean}
+        memory = jnp.zeros((*x.shape[:-1], 0))
+        return network.advance(params["network"], memory, x, steps.first)[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoScales(Anchored):
+    """What learns in stage 3: choices, which are open at one step in some thirty, and corrections,
+    made at each. Both have a clipped objective and a penalty of their own, over the steps at which
+    they act: as one, the noise of many corrections clips the gradient of the choice beside them,
+    and choices count for a thirtieth of the mean. The entropy bonus is for choices alone."""
+
+    def _log_prob(self, outputs: Array, legal: Array, action: Array) -> Array:
+        """f32[..., B, N, 2], of choices and of corrections."""
+        return self._mixed.log_probs(outputs, legal, action)
+
+    def _policy_loss(
+        self, steps: Steps, outputs: Array, advantage: Array
+    ) -> tuple[Array, dict[str, Array]]:
+        change = self._log_prob(outputs, steps.legal, steps.action) - steps.log_prob
+        chosen, stats = self._clipped(change[..., 0], advantage, self._chooses(steps))
+        corrected, others = self._clipped(change[..., 1], advantage, steps.acts)
+        return chosen + corrected, stats | {f"{name}_corrections": v for name, v in others.items()}
+
+    def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
+        gaps = self._mixed.divergences(outputs, self._held(steps), steps.legal)
+        chosen = masked_mean(gaps[..., 0], self._chooses(steps))
+        corrected = masked_mean(gaps[..., 1], steps.acts)
+        return self.weight * (chosen + corrected), {
+            "anchor_divergence": chosen,
+            "anchor_divergence_corrections": corrected,
+        }
+
+    def _entropy(self, steps: Steps, outputs: Array) -> Array:
+        logits = outputs[..., : sum(self._mixed.sizes)]
+        return masked_mean(self._mixed.choices.entropy(logits, steps.legal), self._chooses(steps))
+
+    @property
+    def _mixed(self) -> Mixed:
+        assert isinstance(self._actions, Mixed)
+        return self._actions
+
+    @staticmethod
+    def _chooses(steps: Steps) -> Array:
+        """bool[T, B, N]: where more than one option is legal."""
+        return steps.acts & (jnp.sum(steps.legal, axis=-1) > 1)
 
 
 def finetune(
@@ -360,7 +415,7 @@ def finetune(
     opponents = [lift(joint, strategy) for strategy in strategies]
     solo = PPO(joint, plain(config))
     alone = solo.num_updates // 10
-    learner = functools.partial(Anchored, anchor=anchor, weight=weight, critic_alone=alone)
+    learner = functools.partial(TwoScales, anchor=anchor, weight=weight, critic_alone=alone)
     warm = begin_from(solo, [anchor], key)
     if warm is None:
         raise ConfigError(

@@ -410,7 +410,7 @@ class PPO(OnPolicyLearner):
             progress.params["actor"], playing.memory["actor"], x, playing.first[:, None], acting
         )
         action = self._actions.sample(key, outputs, legal)
-        log_prob = self._actions.log_prob(outputs, legal, action)
+        log_prob = self._log_prob(outputs, legal, action)
 
         after, result = step_envs(
             env,
@@ -535,25 +535,11 @@ class PPO(OnPolicyLearner):
         first = steps.first[..., None]
         x = self._scaled(progress, self._inputs(steps.row, 3))
         _, outputs = self._actor.unroll(params["actor"], memory["actor"], x, first, steps.acts)
-        log_prob = self._actions.log_prob(outputs, steps.legal, steps.action)
-
-        acts, counts = steps.acts, steps.counts
-        if c.advantage not in COMPARED:  # those are already
-            centre = masked_mean(advantage, acts)
-            spread = jnp.sqrt(masked_mean((advantage - centre) ** 2, acts))
-            advantage = (advantage - centre) / (spread + 1e-8)
-        change = jnp.where(acts, log_prob - steps.log_prob, 0.0)
-        ratio = jnp.exp(change)
-        clipped = jnp.clip(ratio, 1 - c.clip, 1 + c.clip)
-        policy_loss = -masked_mean(jnp.minimum(ratio * advantage, clipped * advantage), acts)
-        entropy = masked_mean(self._actions.entropy(outputs, steps.legal), acts)
+        counts = steps.counts
+        policy_loss, losses = self._policy_loss(steps, outputs, advantage)
+        entropy = self._entropy(steps, outputs)
         loss = policy_loss - bonus * entropy
-        losses = {
-            "policy_loss": policy_loss,
-            "entropy": entropy,
-            "kl": masked_mean(ratio - 1 - change, acts),
-            "clip_fraction": masked_mean((jnp.abs(ratio - 1) > c.clip).astype(jnp.float32), acts),
-        }
+        losses |= {"policy_loss": policy_loss, "entropy": entropy}
         if c.advantage == "gae":
             seen = self._critic_inputs(x, steps.summary)
             _, values = self._critic.unroll(params["critic"], memory["critic"], seen, first)
@@ -567,6 +553,39 @@ class PPO(OnPolicyLearner):
         losses |= stats
         losses["loss"] = loss + penalty
         return losses["loss"], losses
+
+    def _log_prob(self, outputs: Array, legal: Array, action: Array) -> Array:
+        """What `_policy_loss` compares, before and after: f32[..., B, N] or more."""
+        return self._actions.log_prob(outputs, legal, action)
+
+    def _policy_loss(
+        self, steps: Steps, outputs: Array, advantage: Array
+    ) -> tuple[Array, dict[str, Array]]:
+        """The clipped objective of the policy alone, and metrics."""
+        log_prob = self._log_prob(outputs, steps.legal, steps.action)
+        return self._clipped(log_prob - steps.log_prob, advantage, steps.acts)
+
+    def _entropy(self, steps: Steps, outputs: Array) -> Array:
+        """What the entropy bonus is paid for: the mean entropy of the policy."""
+        return masked_mean(self._actions.entropy(outputs, steps.legal), steps.acts)
+
+    def _clipped(
+        self, change: Array, advantage: Array, acts: Array
+    ) -> tuple[Array, dict[str, Array]]:
+        """The clipped objective over the steps in `acts`, given by how much the logarithms of
+        their probabilities have changed."""
+        c = self.config
+        if c.advantage not in COMPARED:  # those are already
+            centre = masked_mean(advantage, acts)
+            spread = jnp.sqrt(masked_mean((advantage - centre) ** 2, acts))
+            advantage = (advantage - centre) / (spread + 1e-8)
+        change = jnp.where(acts, change, 0.0)
+        ratio = jnp.exp(change)
+        clipped = jnp.clip(ratio, 1 - c.clip, 1 + c.clip)
+        return -masked_mean(jnp.minimum(ratio * advantage, clipped * advantage), acts), {
+            "kl": masked_mean(ratio - 1 - change, acts),
+            "clip_fraction": masked_mean((jnp.abs(ratio - 1) > c.clip).astype(jnp.float32), acts),
+        }
 
     def _penalty(self, steps: Steps, outputs: Array) -> tuple[Array, dict[str, Array]]:
         """What a subclass adds to the loss, given the actor's outputs; and its metrics."""
