@@ -183,6 +183,11 @@ _NAMED = {
         f"[{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] (middle|centre|center) "
         f"[{_COL}]",
     ],
+    "by a column": [
+        f"[{_COL}] [just|directly|right|immediately] [to] {{beside}} [of] [(col|column)] {{n}}",
+        f"[{_COL}] [just|directly|right|immediately] (next to|beside|by) (col|column) {{n}} "
+        "(on|to) [its] {beside} [hand] [side]",
+    ],
     "penultimate": [
         f"(penultimate|second last|next to last|last but one|last but 1) [{_COL}]",
         f"{_COL} [just|right] before [the] (last|rightmost) [{_COL}]",

@@ -314,6 +314,7 @@ def _column(board: Board, state: BoardState, agent: int, reading: Reading, plain
         "last": last,
         "middle": (last + 1) // 2,
         "by the middle": (last + 1) // 2 + values.get("beside", 0),
+        "by a column": values.get("n", 0) + values.get("beside", 0),
     }[meaning]
     if not 1 <= number <= last:
         raise _illegal(board, f"there is no column {number}")

@@ -595,7 +595,10 @@ _SHORT = {
         "[[straight] (to|into)] [my] slot [(number|#)] {n} [at goal]",
         "[[straight] (to|into)] {ordinal} slot [at goal]",
     ],
-    "own slot": ["[[straight] (to|into)] my [own] slot [at goal]"],
+    "own slot": [
+        "[[straight] (to|into)] my [own] slot [at goal]",
+        f"{_GO} {_SOME} my [own] slot [at goal]",
+    ],
 }
 _SLOTS: dict[str, Any] = {
     "way": {

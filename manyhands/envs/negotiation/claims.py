@@ -107,6 +107,8 @@ _NOT_ONE = (
 CLAIMS: dict[str, tuple[str, ...]] = {
     "value": (
         f"{_FOR} {_LIKE_TO} {_STATES} [that] {_GOOD} {_IS} {_NUMBER} {_EACH} (to|for) me {_AIM}",
+        f"{_FOR} {_LIKE_TO} (tell|inform|assure) {_WHO} [that] (my {{good}} {_EACH}|{_GOOD}) "
+        f"(is|are|'s) [only|just|about|around] worth {_NUMBER} {_EACH} {_AIM}",
         f"{_TRICK} [.] {_GOOD} {_IS} {_NUMBER} {_EACH} (to|for) me {_AIM}",
         f"{_FOR} {_LIKE_TO} {_STATES} [that] {_GOOD} (means|brings|gives|earns) me {_NUMBER} "
         f"{_EACH} {_AIM}",
