@@ -388,7 +388,9 @@ _YES_OR_NO = frozenset(str.split("yes yeah yep sure okay ok no nope"))
 def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What the sentence means that decides, beside others that are weighed."""
     found: list[Any] = []
-    for main, others, weighed in itertools.chain(verdicts(answer.raw), closings(answer.raw)):
+    for main, others, weighed, goals in itertools.chain(
+        verdicts(answer.raw), closings(answer.raw)
+    ):
         clause = part_of(main, answer.kind)
         if not clause.plain:
             continue
@@ -402,6 +404,8 @@ def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str]
             continue
         named = (word for unit in weighed for word in _words(COUNTED.sub("there", unit)))
         if any(_names(word, mean) and not _is_same(word, action, mean) for word in named):
+            continue
+        if any(_is_other_open(goal, action, mean) for goal in goals):
             continue
         if not any(_equal(action, other) for other in found):
             found.append(action)
@@ -442,6 +446,15 @@ def _is_same(words: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
     except IllegalAction:
         return False
     return other is not None and _equal(other, action)
+
+
+def _is_other_open(words: str, action: Any, mean: Callable[[Answer], Any]) -> bool:
+    """Whether words name another action that is open."""
+    try:
+        other = mean(part_of(words, SENTENCE))
+    except IllegalAction:
+        return False
+    return other is not None and not _equal(other, action)
 
 
 def _is_outcome(

@@ -158,6 +158,20 @@ _NO_AIM = re.compile(
     re.I,
 )
 
+_NO_GOAL = re.compile(_NO_AIM.pattern.replace("|should", ""), re.I)
+# "The pot is empty. I should get an onion. south": the step towards a goal, named before it.
+_GOAL = re.compile(
+    r"(?P<before>(?:[^?\n]{2,300}[.!]\s+)?)(?P<told>(?:(?:so|ok|okay|well|first|now|next|and)\W+)*"
+    r"(?:i|we)(?: (?:should|must|have to|ought to|need to|want to|would like to|gotta|got to)"
+    r"|'d like to)(?: (?:first|now|next|just|really|still))? (?!(?:not|have|never)\b"
+    r"|be (?!careful|quick|fast|safe|patient|smart|efficient))[^:;?.!\n]{2,140}?)"
+    r"(?:[.!:;]+\s+|\s*\n\s*|,\s+(?:and )?so\s+)"
+    r"(?:(?:so|thus|therefore|hence|now|first)[, ]+)*"
+    r"(?P<main>(?!(?:not|no|never|don't|maybe|perhaps|either|is|are|then|that|you|he|she|they|it)"
+    r"\b)[a-z\d*_'(][^:;?!\n]*?)[\s.!*_]*",
+    re.I,
+)
+
 _GUESS = re.compile(
     r"(?P<told>[^:;?\n]{6,120}),\s+(?:so |and )?(?:i )?(?:guess|reckon|suppose) (?P<main>i'll\b.+)",
     re.I,
@@ -216,6 +230,10 @@ def closings(text: str) -> Iterator[Verdict]:
     planned = _planned(text)
     if planned:
         yield planned
+    goal = _GOAL.fullmatch(text)
+    if goal and not (_NO_GOAL.search(goal["told"]) or _FRAMES.search(goal["before"])):
+        before = tuple(re.split(r"(?<=[.!])\s+", goal["before"].strip()))
+        yield Verdict(goal["main"], tuple(filter(None, before)), (), (goal["told"],))
     if "\n" in text or "?" in text:
         return
     dropped = _DROPPED.match(text)

@@ -65,8 +65,9 @@ _BEHIND = re.compile(
     r"|comes? close)"
     r"|done|sounds good|easy|simple|let's (?:go|see)|i'm done"
     r"|(?:i )?hope (?:it|this|that) works|(?:that|this|it) should (?:do(?: it)?|work|help)"
+    r"|(?:it's )?your (?:turn|move)|over to you|this one"
     r"|nothing (?:else|better) to do)"
-    rf"|\s+(?:{_GUESS}|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
+    rf"|\s+(?:{_GUESS}|i (?:guess|think|reckon),? (?:it|that)(?:'s| is) {_FITS}|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
     r"|mates?))[\s.!)\]*\u2026]*\Z",
     re.I,
 )
@@ -79,7 +80,7 @@ _IS = re.compile(
     rf"|comes? out (?:ahead|on top)|{_SEEMS} (?:{_PRAISE}|{_FITS}{_NOW}))[\s.!*\u2026]*\Z",
     re.I,
 )
-_SIGNS_BEHIND = re.compile(r"(?:\s+<3+|[\s\u2705\u2713\u2714\ufe0f\U0001f44d]+)\Z")
+_SIGNS_BEHIND = re.compile(r"(?:\s+(?:<3+|\^_?\^|\\o/)|[\s\u2705\u2713\u2714\ufe0f\U0001f44d]+)\Z")
 
 # ---- before it -----------------------------------------------------------------------------------
 
@@ -118,6 +119,9 @@ _LABEL = (
     r"|plan [a1]"
     r"|(?:top |first )?priority|objective|task|to-?do|(?:choice|decision) (?:made|taken)|option"
     r"|option chosen|complying|i comply|go|(?:turn|round|step|move|t) ?[#=]? ?\d{1,3}|[>~=]+"
+    r"|this one|currently best|best so far|(?:my )?first (?:step|move|action)|choose"
+    r"|(?:for|in the interest of) (?:speed|efficiency|safety|simplicity)|(?:trying|aiming) to be"
+    r" [a-z]+|next (?:step|move) (?:to|toward|towards) (?:the|my|our) goal"
     r"|eeny meeny(?: miny)? moe"
 )
 _MANNER = (
@@ -151,6 +155,8 @@ _BEFORE = re.compile(
     r"|(?:it |this )?(?:has to|must|needs to) be(?= [a-z])(?! (?:north|south|east|west|up|down|left"
     r"|right|forward|in|on|at|near|beside|behind|under|to)\b)"
     r"|(?:my|the) (?:option|reply|response) is(?: to)?(?= [a-z])"
+    r"|(?:my |the )?first (?:step|move) is(?: to)?(?= [a-z\d])"
+    r"|<\|[a-z_]{2,20}\|>"
     r"|i (?:respond|answer|reply) with(?= [a-z])|(?:priority|goal|job) now is(?: to)?(?= [a-z])"
     r"|[*(\[](?:sighs?|thinks?|thinking|shrugs?|nods?|smiles?|pauses?|hmm+)[*)\]]"
     r"|- \[ ?\]"

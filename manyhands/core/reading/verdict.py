@@ -35,11 +35,13 @@ class Verdict(NamedTuple):
         main: its words.
         others: the sentences that may be no other action by themselves.
         weighed: of them, those in which not even a word may name another action.
+        goals: what the player is after, which may be no other action that is open now.
     """
 
     main: str
     others: tuple[str, ...] = ()
     weighed: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
 
 
 # ---- sentences -----------------------------------------------------------------------------------
