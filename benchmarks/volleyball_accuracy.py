@@ -9,6 +9,7 @@ the situations in which the skill can be chosen (`offered`; all of them with `sk
 often the ball comes down in the court (of a set, and of the serve of 6v6: on the own half), how
 often within 1 m of the
 target besides, how often a spike leaves downwards, and how often the drone stays on its side.
+Prints the tables of docs/volleyball.md.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from common import RESULTS, machine, report, save
+from common import RESULTS, command_line, machine, save
 
 from manyhands.envs.volleyball import Volleyball, flight, hits
 from manyhands.envs.volleyball import skills as sk
@@ -227,7 +228,7 @@ def measured(task: str, version: str, count: int, seed: int) -> list[dict[str, A
     starts = {name: np.concatenate([part[name] for part in parts], 1) for name in parts[0]}
     numbers, kind_of = np.array(chosen, np.int32), np.array(names)
     found = tried(env, skills, starts, numbers)
-    table = []
+    measures = []
     for skill in SKILLS:
         masks = [("all", kind_of == skill)]
         own = np.unique(numbers[kind_of == skill])
@@ -236,8 +237,59 @@ def measured(task: str, version: str, count: int, seed: int) -> list[dict[str, A
             if mask.any():
                 some = [np.asarray(part)[..., mask] for part in found]
                 row = {"task": task, "skills": version, "skill": skill, "target": target}
-                table.append(row | judged(env, skills, skill, some))
-    return table
+                measures.append(row | judged(env, skills, skill, some))
+    return measures
+
+
+# ---- the tables of docs/volleyball.md ------------------------------------------------------------
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}%"
+
+
+def table(heads: list[str], cells: list[list[str]]) -> list[str]:
+    """Lines of a Markdown table."""
+    head, *lines = [f"| {' | '.join(line)} |" for line in (heads, *cells)]
+    return [head, "|" + "---|" * len(heads), *lines]
+
+
+def by_skill(rows: list[dict[str, Any]], version: str) -> list[str]:
+    """The table of all targets together."""
+    shares = {"offered": "offered", "met": "met", "in court": "in_court"}
+    shares |= {"in court, within 1 m": "in_court_within_1m", "stays on its side": "stays"}
+    cells = []
+    for row in rows:
+        if row["skills"] != version or row["target"] != "all":
+            continue
+        besides = ""
+        if row["offered"] and row["skill"] == "spike":
+            besides = f"{percent(row['downwards'])} go down"
+            if row["median_vz_m_s"] < 0:
+                besides += f", at {-row['median_vz_m_s']:.1f} m/s"
+        if row["offered"] and row["skill"] == "block":
+            besides = f"{percent(row['returned'])} returned, {percent(row['deadened'])} deadened"
+        cells.append(
+            [row["task"], row["skill"], *(percent(row[key]) for key in shares.values()), besides]
+        )
+    return table(["court", "skill", *shares, "besides"], cells)
+
+
+def by_target(rows: list[dict[str, Any]], version: str) -> list[str]:
+    """The table of each target: the share within 1 m of it, and that of the situations in which it
+    is offered."""
+    lines: dict[tuple[str, str, float], list[tuple[float, str]]] = {}
+    for row in rows:
+        if row["skills"] == version and row["target"] != "all":
+            x, y = (float(part) for part in row["target"].split("(")[1].strip(")").split(",")[:2])
+            share = percent(row["in_court_within_1m"])
+            told = f"{share} of {percent(row['offered'])}" if share else ""
+            lines.setdefault((row["task"], row["skill"], abs(x)), []).append((y, told))
+    cells = [
+        [task, skill, f"{x:g} m", *(told for _, told in sorted(found))]
+        for (task, skill, x), found in lines.items()
+    ]
+    return table(["court", "skill", "from the net", "left", "middle", "right"], cells)
 
 
 def main() -> None:
@@ -253,20 +305,13 @@ def main() -> None:
     for task in args.tasks:
         for version in args.skills:
             rows += measured(task, version, args.situations, args.seed)
-    shown = []
-    for row in rows:
-        if row["target"] == "all":
-            cells = [row[k] for k in ("offered", "met", "in_court", "in_court_within_1m", "stays")]
-            cells += [row.get(k) for k in ("downwards", "returned", "deadened")]
-            percent = ["" if x is None else f"{100 * x:.0f}%" for x in cells]
-            miss = row["median_miss_m"]
-            middle = "" if miss is None else f"{miss:.2f}"
-            shown.append([row["task"], row["skills"], row["skill"], *percent, middle])
-    heads = ["court", "skills", "skill", "offered", "met", "in", "in, within 1 m", "stays"]
-    heads += ["down", "returned", "deadened", "median miss (m)"]
-    report("accuracy of volleyball's skills", heads, shown)
+    for version in args.skills:
+        print(f"\nskills={version!r}\n", *by_skill(rows, version), sep="\n")
+    for version in args.skills:
+        print(f"\nskills={version!r}, by target\n", *by_target(rows, version), sep="\n")
     settings = {"situations": args.situations, "seed": args.seed}
-    save(args.out, benchmark="volleyball-accuracy", machine=machine(), settings=settings, rows=rows)
+    about = {"command": command_line(), "machine": machine(), "settings": settings}
+    save(args.out, benchmark="volleyball-accuracy", **about, rows=rows)
 
 
 if __name__ == "__main__":

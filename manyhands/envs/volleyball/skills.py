@@ -264,7 +264,7 @@ class VolleyballSkills:
         the ball as it flies now; of skills="attack"."""
         lifted, order = self._orders(obs, kind)
         hit = hits.plan(self.body, lifted, order, self._styles)
-        return hits.can(lifted, hit, order.goal)
+        return hits.can(lifted, hit, order)
 
     def _orders(self, obs: Observation, kind: int) -> tuple[Observation, Order]:
         """All K skills of a kind, and what the drone perceives with an axis for them."""

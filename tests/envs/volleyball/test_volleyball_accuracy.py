@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -16,15 +17,15 @@ from manyhands.baselines.players.network import differences
 from manyhands.core.env import ConfigError
 from manyhands.core.registry import from_spec
 from manyhands.envs.volleyball import Volleyball
-from manyhands.envs.volleyball.flight import SPIKE
+from manyhands.envs.volleyball.env import SKILLS
+from manyhands.envs.volleyball.flight import BUMP, SPIKE
 from manyhands.wrappers.events import Events
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 
 
 @functools.lru_cache
-def measured(task):
-    """What was measured on a court, by skill."""
+def benchmark():
     sys.path.insert(0, str(BENCHMARKS))
     try:
         path = BENCHMARKS / "volleyball_accuracy.py"
@@ -33,7 +34,13 @@ def measured(task):
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(BENCHMARKS))
-    table = module.measured(task, "attack", 6, seed=3)
+    return module
+
+
+@functools.lru_cache
+def measured(task):
+    """What was measured on a court, by skill."""
+    table = benchmark().measured(task, "attack", 6, seed=3)
     return {row["skill"]: row for row in table if row["target"] == "all"}
 
 
@@ -57,6 +64,35 @@ def test_what_is_offered_is_accurate_and_spikes_go_down(task):
         assert rows["block"]["offered"] == 0
     if task != "1v1":
         assert rows["block"]["returned"] + rows["block"]["deadened"] >= 0.75
+
+
+def test_the_tables_of_the_docs_are_those_measured():
+    script, docs = benchmark(), (BENCHMARKS.parent / "docs" / "volleyball.md").read_text()
+    rows = json.loads((BENCHMARKS / "results" / "volleyball-accuracy.json").read_text())["rows"]
+    for table in (*(script.by_skill(rows, k) for k in SKILLS), script.by_target(rows, "attack")):
+        assert len(table) > 10 and "\n".join(table) in docs
+    for row in rows:  # each target, not only all of them together
+        if row["skills"] == "attack" and row["skill"] != "block" and row["offered"] > 0.05:
+            assert row["in_court_within_1m"] >= 0.8, row
+
+
+def test_bumps_that_would_miss_are_no_choices():
+    env = Volleyball("6v6")
+    skills = env.skill_set()
+
+    def offered(apex, x=4.6):
+        up = np.sqrt(2 * 9.81 * (apex - 2))
+        ball = {"ball": (-4.5, 0, 2), "ball_velocity": (9.1 / (2 * up / 9.81), 0, up)}
+        there = {"near_1": (x, 0.1, 1.6), "near_4": (8.5, 0, 1.6)}
+        state = env.place(served=True, last="far_0", positions=there, **ball)
+        row = np.asarray(jax.jit(env.perceive)(state))[1]
+        possible = np.asarray(jax.jit(skills.possible)(skills.parse_observation(row)))
+        return {skills.names[i] for i in np.flatnonzero(possible & (skills.kinds == BUMP))}
+
+    far = "bump to (-4.95, 0)"
+    assert far in offered(5.3)
+    assert far not in offered(4.2)  # too fast a racket
+    assert far not in offered(5.3, x=5.2)  # falls short
 
 
 def test_a_spike_that_cannot_be_done_is_no_choice():
