@@ -18,6 +18,7 @@ from manyhands.envs.volleyball import Volleyball, physics
 from manyhands.envs.volleyball import model as models
 from manyhands.envs.volleyball.engine import Engine
 from manyhands.envs.volleyball.outside import Outside, outside_forces
+from manyhands.envs.volleyball.randomise import MOST
 
 EVERYTHING = {
     "wind": (2.0, 4.0),
@@ -229,3 +230,19 @@ def test_the_wind_of_other_drones_needs_some():
     assert Volleyball("bump_and_pass", downwash=True).downwash
     with pytest.raises(ConfigError, match="downwash is the wind of other drones"):
         Volleyball("hit", downwash=True)
+
+
+def test_the_rules_name_all_that_is_drawn():
+    ranges = EVERYTHING | {"mass": (0.9, 1.1), "restitution": (0.7, 0.8), "drag": (0.1, 0.3)}
+    ranges |= {"action_delay": (0, 2), "sensor_delay": (1, 1), "position_noise": (0.02, 0.05)}
+    told = Volleyball("1v1", randomise=ranges).rules("near_0")
+    for words in ("mass of the drones (0.9 to 1.1 times)", "drag of the drones (0.1 to 0.3 kg/s)"):
+        assert words in told
+    assert "take effect 0 to 2 steps late" in told and "What you see is 1 step old" in told
+    assert "positions by 0.02 to 0.05 m" in told
+    # Each name has its words.
+    alone = len(Volleyball("1v1", randomise={}).rules("near_0"))
+    for name in (*physics.RANDOMISED, *MOST):
+        pair = (1, 1) if name.endswith("delay") else (0.5, 0.5)
+        given = {"push": pair, "push_rate": pair} if name.startswith("push") else {name: pair}
+        assert len(Volleyball("1v1", randomise=given).rules("near_0")) > alone, name
