@@ -257,6 +257,24 @@ def test_texts_say_how_an_episode_ended():
     assert "got away" in hunt.describe(late, 0) and "start" in hunt.rules(0)
 
 
+@pytest.mark.parametrize("who", ["evader", "pursuer"])
+def test_a_crash_against_an_agent_costs_the_side_whose_drone_it_was(who):
+    """Or an evader that is nearly caught would fly into a wall, and take the pursuers along."""
+    env = game(task="pursuit", drones=2, cylinders=0, evader="agent", collisions="end")
+    drones = [[-4 if who == "pursuer" else -1, 0, 1], [-1, 2, 1]]
+    evader = [4 if who == "evader" else 1, -2, 1.5]
+    state = env.reset_to(episode_key(0), {"drones": drones, "evader": evader, "cylinders": []})
+    step, actions = jax.jit(env.step), np.zeros((3, 4), np.float32)
+    actions[0, 0], actions[2, 0] = -1, 1  # to the walls behind them
+    while not bool(state.over):
+        assert int(state.time) < 20
+        state, outcome = step(episode_key(0), state, actions)
+    crash = np.asarray(outcome.terms["crash"]).tolist()
+    assert crash == ([0, 0, 1] if who == "evader" else [1, 1, 0])
+    assert "for all of that side" in env.rules(2)
+    assert "for all." in game(collisions="end").rules(0)
+
+
 def test_a_touch_tells_what_is_near():
     env = game(cylinders=1, goals=1)
     asked = {"drones": [[-3, 0, 1], [0, 3, 1], [0, -3, 1]], "cylinders": [[-2.3, 0]]}

@@ -241,8 +241,12 @@ def _terms(config: DronesConfig, old: DronesState, new: DronesState) -> tuple[Sc
         return value.astype(jnp.float32)
 
     touched = number(new.touched[:players])
-    crashed = number(new.crashed & ~old.over)
-    terms = {"collision": touched * seconds, "crash": repeat(crashed, players)}
+    crashed = repeat(number(new.crashed & ~old.over), players)
+    if config.versus:  # whoever would be caught must not take the other side along
+        sides = new.touched[: config.team], new.touched[config.team :]
+        crashes = [jnp.broadcast_to(jnp.any(side, axis=0), side.shape) for side in sides]
+        crashed = crashed * number(jnp.concatenate(crashes))
+    terms = {"collision": touched * seconds, "crash": crashed}
     metrics = {"collisions": jnp.sum(touched, axis=0)}
     if config.pursuit:
         before, after = (_gaps(state) for state in (old, new))

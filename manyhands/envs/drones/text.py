@@ -219,7 +219,8 @@ def rules(drones: Drones, agent: int) -> str:
         f"Whoever touches a cylinder, a wall, the floor or another drone gets "
         f"{drones.reward_weights['collision']:g} for each second of steps with a touch"
         + (
-            f"; the episode ends then, too, at {drones.reward_weights['crash']:g} for all."
+            f"; the episode ends then, too, at {drones.reward_weights['crash']:g} for all"
+            + (" of that side." if drones.versus else ".")
             if drones.collisions == "end"
             else "."
         ),
