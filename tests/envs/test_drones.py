@@ -318,6 +318,14 @@ def test_numbers_are_read(actions):
 # ---- moves and players ---------------------------------------------------------------------------
 
 
+def test_to_shadow_the_evader_is_to_chase_it():
+    env = game(task="pursuit", actions="moves")
+    chase = env.parse("chase", first(env), 0)
+    assert env.parse("I shadow it.", first(env), 0) == chase
+    with pytest.raises(manyhands.IllegalAction):
+        env.parse("pursuer_1 shadows it", first(env), 0)
+
+
 def test_moves_point_where_they_say():
     """In an arena without cylinders, from places where nobody is near."""
     env = game(task="pursuit", actions="moves", cylinders=0)

@@ -362,6 +362,7 @@ _PHRASES: dict[str, list[str]] = {
         "(go|move|close|come|fly|dive|rush) in for [the] (catch|capture|kill|grab|tag)",
         f"(chase|pursue|hunt|follow|go after|track) {_PREY} (into {_PART}|{_AT[1:-1]})",
         f"(chase|run|hunt|track) {_PREY} down",
+        f"shadow {_PREY}",
         f"(chase|pursue|hunt|follow|go after|press) {_PREY} {_MEANWHILE}",
         "(close|shorten|reduce|cut) [(last|remaining)] (distance|gap) "
         f"(to|on|with|between (me|us) and) {_PREY}",

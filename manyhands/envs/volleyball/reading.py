@@ -493,7 +493,13 @@ _TO_GO = {
     "go right": ["to right", "to the right", "to right side", "to the right side"],
     "go to the middle": ["to middle", "to the middle", "to centre", "to the centre"],
 }
-_SETTING = {"set": _ways(("set",), _IT, ("", "up"), _TO_ATTACKER)}
+_LIFTING = ("put", "lift", "pop", "lay", "toss")
+_SETTING = {
+    "set": [
+        *_ways(("set",), _IT, ("", "up"), _TO_ATTACKER),
+        *_ways(_LIFTING, _IT[1:], ("up",), _TO_ATTACKER),
+    ]
+}
 _SPIKING = {
     f"spike {side}": [
         *_ways(("spike", "attack", "hit", "smash", "finish"), _IT, _TO_SIDE, (side,), _SIDE),

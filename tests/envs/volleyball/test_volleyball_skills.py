@@ -151,6 +151,8 @@ def test_a_team_that_waits_for_a_ball_stands_apart(task):
         gaps = np.linalg.norm(goals[waits][:, None] - goals[waits], axis=-1)
         assert gaps[np.triu_indices(len(gaps), 1)].min() > 1.2
     assert TEAM.parse_option("setter: dance") is None
+    lifted = TEAM.parse_option("receiver passes high, the setter puts it up, attacker hits left")
+    assert TEAM.options[lifted] == "receiver: pass high; setter: set; attacker: spike left"
 
 
 def test_words_name_skills_and_any_numbers_the_nearest_place():
