@@ -11,25 +11,45 @@ from typing import Any
 
 import numpy as np
 
-from manyhands.core.env import Env
+from manyhands.core.config import nearest
+from manyhands.core.env import ConfigError, Env
 
 Colour = tuple[int, int, int]
 
 
 def render(
-    env: Env, state: Any, agent: str | int | None = None, size: tuple[int, int] = (640, 480)
+    env: Env,
+    state: Any,
+    agent: str | int | None = None,
+    size: tuple[int, int] = (640, 480),
+    camera: str = "",
 ) -> np.ndarray:
     """The state as u8[height, width, 3], as `agent` sees it (None: all of it); needs no display.
 
     Args:
         size: width and height in pixels.
+        camera: for the full view, one of `env.cameras` where there are several.
     """
     pygame = load_pygame()
     canvas = pygame.Surface(size)
-    env.draw(state, canvas, agent)
+    draw(env, state, canvas, agent, camera)
     # A third of the time of `surfarray.array3d`, which goes column by column.
     pixels = np.frombuffer(bytearray(pygame.image.tobytes(canvas, "RGB")), np.uint8)
     return pixels.reshape(size[1], size[0], 3)
+
+
+def draw(
+    env: Env, state: Any, canvas: Any, agent: str | int | None = None, camera: str = ""
+) -> None:
+    """`Env.draw`, by a camera that the environment has."""
+    if not camera or agent is not None:
+        env.draw(state, canvas, agent)
+        return
+    known = env.cameras
+    if camera not in known:
+        there = f"there are {', '.join(known)}" if known else "there is one view of this world"
+        raise ConfigError(f"no camera is called {camera!r};{nearest(camera, known)} {there}")
+    env.draw(state, canvas, None, camera)
 
 
 def load_pygame() -> Any:

@@ -10,10 +10,9 @@ from typing import Any
 
 import pygame
 
-from manyhands.core.config import nearest
-from manyhands.core.env import ConfigError, Env
+from manyhands.core.env import Env
 from manyhands.core.episode import Moment, Turn
-from manyhands.core.render import Colour, wrap, write
+from manyhands.core.render import Colour, draw, wrap, write
 
 DARK: Colour = (38, 42, 58)
 INK: Colour = (30, 33, 46)
@@ -136,14 +135,7 @@ def paint(
     width, height = canvas.get_size()
     beside = panel_width(width) if panel else 0
     picture = canvas.subsurface((0, 0, width - beside, height))
-    if camera and agent is None:
-        known = scene.env.cameras
-        if camera not in known:
-            there = f"there are {', '.join(known)}" if known else "there is one view of this world"
-            raise ConfigError(f"no camera is called {camera!r};{nearest(camera, known)} {there}")
-        scene.env.draw(scene.state, picture, None, camera)
-    else:
-        scene.env.draw(scene.state, picture, agent)
+    draw(scene.env, scene.state, picture, agent, camera)
     if scene.bubbles:
         speak(scene, picture, agent, camera if agent is None else "")
     if not panel:

@@ -10,6 +10,7 @@ import pygame
 import pytest
 
 from manyhands.core.env import ConfigError
+from manyhands.core.render import render
 from manyhands.envs.volleyball import Volleyball
 from manyhands.envs.volleyball.camera import View
 from manyhands.envs.volleyball.draw import paint, roomy, speak, tags
@@ -252,3 +253,7 @@ def test_cameras_are_known_by_name() -> None:
     assert env.cameras == CAMERAS and (frames[1] != frames[2]).any()
     with pytest.raises(ConfigError, match="behind or side"):
         env.draw(state, pygame.Surface((320, 240)), None, "above")
+    side = render(env, state, size=(320, 240), camera="side")
+    np.testing.assert_array_equal(side, frames[2].swapaxes(0, 1))
+    with pytest.raises(ConfigError, match=r"'sides'.*\"side\""):
+        render(env, state, camera="sides")
