@@ -298,6 +298,9 @@ def test_who_loses_sight_is_told_no_more():
     assert env.describe(one, 0) == env.describe(other, 0)
     assert np.array_equal(env.observe(one), env.observe(other))
     assert "nothing of the evader" in env.describe(one, 0)
+    alone = game(task="pursuit", drones=1, cylinders=1)
+    asked = {"drones": [[-3, 0, 1]], "evader": [3, 0, 1], "cylinders": [[0, 0]]}
+    assert "You see nothing" in alone.describe(alone.reset_to(episode_key(0), asked), 0)
 
 
 @pytest.mark.parametrize("actions", ["velocity", "position", "rotors", "ctbr"])

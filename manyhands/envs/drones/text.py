@@ -99,7 +99,7 @@ def _evader(drones: Drones, state: DronesState, agent: int) -> list[str]:
     if np.asarray(state.seen).any():
         lines = [f"The evader is in sight, at {_row(known[:3])}{how}."]
     else:
-        lines = [_out_of_sight(state, "You all see")]
+        lines = [_out_of_sight(state, "You all see" if drones.team > 1 else "You see")]
         lines.append(f"It was seen last at {_row(known[:3])}{how}.")
     if drones.detail == "full":
         gap = math.dist(known[:3], np.asarray(state.bodies.position)[agent])
