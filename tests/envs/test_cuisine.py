@@ -285,6 +285,13 @@ def test_what_was_put_in_comes_back_only_from_the_board():
         env.parse("mix it", state, 0)
 
 
+def test_one_dish_leaves_nothing_to_chance():
+    states = [compiled(make(level=0, chefs=1))[0](jax.random.key(seed)) for seed in range(4)]
+    assert len({fingerprint(make(level=0, chefs=1), state) for state in states}) == 1
+    assert make(level=0, chefs=1).deterministic_reset and not make(level=3).deterministic_reset
+    assert not Cuisine([0, 0], chefs=1).deterministic_reset
+
+
 def test_the_orders_of_a_seed_do_not_depend_on_what_chefs_do():
     env = make(level=7, max_steps=24)
     first, _ = play(env, seed=3)

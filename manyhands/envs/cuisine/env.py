@@ -144,6 +144,7 @@ class Cuisine(CuisineConfig, Env[CuisineState]):
         self.reward_weights = check_weights(reward_weights, weights)
         self.agents = tuple(f"chef_{i}" for i in range(self.chefs))
         self.dish_names = [self.book.item_names[dish] for dish in self.book.dishes]
+        self.deterministic_reset = len(levels) == len(self.book.dishes) == 1
         self._config: dict[str, Any] = {
             "level": self._named(level, levels),
             "chefs": self.chefs,

@@ -179,6 +179,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             "onion_time": onion_time,
             "tomato_time": tomato_time,
         }
+        overcooked_ai.check_layout(layout)
         if overcooked_ai.is_layout_file(layout):
             layout, told = overcooked_ai.read_layout(str(layout))
             overrides = overcooked_ai.merged(told, overrides)
@@ -247,6 +248,12 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             self._check_asked(overrides, reward_weights)
         if dynamics == "classic":
             self.levels = tuple(_cookable(level, orders) for level in self.levels)
+            if "orders" in self._config:  # of a file, without those that were left out
+                self._config |= {
+                    name: [lv.recipe_name(recipe) for recipe in getattr(self.levels[0], name)]
+                    for name in ("orders", "bonus_orders")
+                    if name in self._config
+                }
         if relabel is not None:
             if not self.asked:
                 raise ConfigError(
@@ -262,6 +269,7 @@ class Kitchen(KitchenConfig, Env[KitchenState]):
             )
         self.tabulate()
         self.potential = TERM in (reward_weights or {})
+        self.exact = not self.potential  # a sum of powers, whose last bits depend on the compiler
         if self.potential:
             self.terms = (*type(self).terms, TERM)
         self.terms = ("delivery", *self.shaped, *self.terms[len(SHAPED) + 1 :])
@@ -400,7 +408,7 @@ def _cookable(level: lv.Level, given: Any) -> lv.Level:
     short = [recipe for recipe in level.orders if sum(recipe) < 3]
     if not short:
         return level
-    if given is not None:
+    if given is not None or len(short) == len(level.orders):
         raise ConfigError(
             f"{names_of([lv.recipe_name(recipe) for recipe in short])} cannot be cooked with "
             'dynamics="classic", where the third ingredient starts the pot; use "manual"'

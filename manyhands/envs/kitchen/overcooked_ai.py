@@ -47,6 +47,23 @@ def is_layout_file(layout: Any) -> bool:
     return isinstance(layout, (str, os.PathLike)) and os.fspath(layout).endswith(SUFFIX)
 
 
+def check_layout(layout: Any) -> None:
+    """Refuse what is no `layout` option: a name, a text, a file, or a list of names and texts."""
+    listed = isinstance(layout, (list, tuple))
+    names = layout if listed else [layout]
+    for name in names:
+        if not isinstance(name, str) and not is_layout_file(name):
+            raise ConfigError(
+                f"layout is a name, a text with newlines, a path that ends with {SUFFIX}, or a "
+                f"list of names and texts; given {shorten(name)}"
+            )
+        if listed and is_layout_file(name):
+            raise ConfigError(
+                f"{os.fspath(name)} has orders of its own, so that it cannot be in a list of "
+                "layouts: give it alone, or list its grid as text and pass orders="
+            )
+
+
 def read_layout(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """The layout text and the options of the kitchen in a `.layout` file.
 

@@ -59,6 +59,27 @@ def test_numbers_by_ingredient_and_constants(tmp_path) -> None:
     assert level.values[1, 2] == 5 and level.times[1, 2] == 9
 
 
+def test_orders_that_cannot_be_cooked_are_left_out_for_good(tmp_path) -> None:
+    short, full = order("onion"), order("onion", "onion", "onion")
+    path = layout(tmp_path, start_all_orders=[short, full], start_bonus_orders=[short])
+    kitchen = manyhands.make("kitchen", layout=path, dynamics="classic")
+    assert kitchen.levels[0].orders == ((3, 0),) and not kitchen.levels[0].bonus_orders
+    assert manyhands.make("kitchen", **kitchen.config()) == kitchen
+    with pytest.raises(ConfigError, match="manual"):  # nothing would be left
+        manyhands.make("kitchen", layout=layout(tmp_path, start_all_orders=[short]))
+
+
+@pytest.mark.parametrize("given", [5, b"x", [5], None, {"grid": "X"}])
+def test_what_is_no_layout_is_refused(given) -> None:
+    with pytest.raises(ConfigError, match="layout is a name"):
+        manyhands.make("kitchen", layout=given)
+
+
+def test_files_stand_alone(tmp_path) -> None:
+    with pytest.raises(ConfigError, match="in a list"):
+        manyhands.make("kitchen", layout=["cramped_room", layout(tmp_path)])
+
+
 @pytest.mark.parametrize(
     "about, reason",
     [
