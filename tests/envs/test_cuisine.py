@@ -13,6 +13,7 @@ import manyhands
 from manyhands.baselines.players.dispatch import Dispatch, TeamText
 from manyhands.core.env import ConfigError, IllegalAction, describe_with, episode_key
 from manyhands.core.pack import fingerprint
+from manyhands.core.paint import player_colour
 from manyhands.envs.cuisine import collaboration_score, menu, shortest, success_rate
 from manyhands.envs.cuisine.env import Cuisine
 from manyhands.envs.cuisine.generator import STEPS, generate
@@ -503,3 +504,16 @@ def test_what_is_missing_is_told_of_one_and_of_several():
             action = np.array([cuisine.parse(said, state, 0)])
             state, _ = step(episode_key(0), state, action)
         assert f"{tool}: {first} ({told})" in cuisine.describe(state, 0)
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["serving table", "storage", "pan"])
+def test_every_chef_of_a_crowd_is_seen(place):
+    env = make(level=0, chefs=6)
+    state, _ = play(env, [f"go to {place}"] * 6) if place != "serving table" else play(env)
+    picture = manyhands.render(env, state, size=(800, 560)).reshape(-1, 3)
+    for i in range(6):
+        seen = (picture == np.array(player_colour(i))).all(1).sum()
+        assert seen > 100, f"chef_{i}"

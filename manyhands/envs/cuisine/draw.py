@@ -93,7 +93,9 @@ def draw(
     for place in room.stations:
         _station(cuisine, facts, canvas, room, place)
     for i in sorted(range(cuisine.chefs), key=lambda i: room.chef(i)[1]):
-        _chef(cuisine, facts, state, canvas, room, i, agent)
+        _chef(cuisine, facts, canvas, room, i, agent)
+    for i in range(cuisine.chefs):  # over all chefs, so that none hides another's number
+        _number(state, canvas, room, i)
 
 
 class _Room:
@@ -130,9 +132,12 @@ class _Room:
         x, y = self.stations[place]
         group = self.beside[place]
         rank, count = group.index(i), len(group)
-        offset = (rank - (count - 1) / 2) * min(0.62, 1.4 / max(count - 1, 1))
-        left = min(max(x + offset, 0), self.columns - 1)
-        return left, 1.08 + 0.1 * (rank % 2) if y == 0 else 1.95 + 0.1 * (rank % 2)
+        gap = min(0.62, 1.4 / max(count - 1, 1))
+        first = x - gap * (count - 1) / 2
+        first = min(max(first, 0), self.columns - 1 - gap * (count - 1))
+        back = 0.1 if count < 4 else 0.3  # of every other one
+        down = 1.08 + back * (rank % 2) if y == 0 else 2.05 - back * ((rank + 1) % 2)
+        return first + gap * rank, down
 
 
 # ---- stations ------------------------------------------------------------------------------------
@@ -206,7 +211,6 @@ def _caption(
 def _chef(
     cuisine: Cuisine,
     facts: Facts,
-    state: CuisineState,
     canvas: pygame.Surface,
     room: _Room,
     i: int,
@@ -224,8 +228,13 @@ def _chef(
         if cell >= 56:
             name = cuisine.book.item_names[held]
             _caption(canvas, name, room.spot(x + 0.62, y + 1.04), cell * 0.9, round(cell * 0.12))
-    if cell >= 24:
-        centre, radius = room.spot(x + 0.2, y + 0.86), max(6, round(cell * 0.12))
+
+
+def _number(state: CuisineState, canvas: pygame.Surface, room: _Room, i: int) -> None:
+    """A chef's number, on red if its action failed."""
+    x, y = room.chef(i)
+    if room.cell >= 24:
+        centre, radius = room.spot(x + 0.2, y + 0.86), max(6, round(room.cell * 0.12))
         failed = int(np.asarray(state.recent)[i]) == FAILED
         pygame.draw.circle(canvas, BAD if failed else INK, centre, radius)
         pygame.draw.circle(canvas, player_colour(i), centre, radius, max(1, radius // 4))
