@@ -506,6 +506,22 @@ def test_what_is_missing_is_told_of_one_and_of_several():
         assert f"{tool}: {first} ({told})" in cuisine.describe(state, 0)
 
 
+@pytest.mark.parametrize(
+    ("before", "said", "meant"),
+    [
+        ([], "take a tomato for the second tomato soup", "get tomato"),
+        ([], "get an onion for the other tomato soup", "get onion"),
+        ([], "grab a potato for the potato soup that comes next", "get potato"),
+        (["get tomato"], "I walk the tomato over to the blender", "go to blender"),
+        (["get tomato"], "run it to the blender", "go to blender"),
+    ],
+)
+def test_what_a_thing_is_for_and_how_it_is_carried(before, said, meant):
+    env = make(level=7, chefs=1)
+    state, _ = play(env, ["go to storage"], *[[each] for each in before])
+    assert env.parse(said, state, 0) == env.parse(meant, state, 0)
+
+
 # ---- pictures ------------------------------------------------------------------------------------
 
 

@@ -312,7 +312,7 @@ def _grammar(
             [
                 f"(bring|carry|take) {_HELD} {_OVER} to {_CHEF}",
                 f"(bring|carry|take|have) {_HELD} [along] with me {_OVER} to ({{place}}|{_CHEF})",
-                f"(bring|carry|take|move|transport|haul|bear|rush) {carried} "
+                f"(bring|carry|take|move|transport|haul|bear|rush|walk|run) {carried} "
                 f"{_OVER} (to|towards|toward) {{place}} {to_work}",
                 f"{_WALK} {_OVER} (to|towards|toward) ({{place}}|{_CHEF}) {_WITH} {carried} "
                 f"{_THERE}",
@@ -347,7 +347,8 @@ def _grammar(
                 f"{_TAKE} {_SOME} {{item}} for [{{of:item}} [{_DISH}]|{_DISH} [of {{of:item}}]]",
                 f"{_TAKE} {_SOME} {{item}} [{_OFF} ({{place}}|shelf|rack) [here]] "
                 f"[[(that|which)] (i|we) need] [(for|to (make|cook|start|fill)) "
-                f"[(my|this|next|first|our|1)] ({{of:item}} [(s bun|{_DISH})]|{_DISH})]",
+                f"[(my|this|next|first|second|third|other|last|our|1)] "
+                f"({{of:item}} [(s bun|{_DISH})]|{_DISH}) [(that|which) (come|be|is) [up] next]]",
                 "{item} (is|are) (done|ready|finished) [(so|.)] (take|get|grab|collect) (it|them)",
                 "get {item} {place}",
                 "(pick up|get|take|grab|collect)",

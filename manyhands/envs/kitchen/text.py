@@ -402,7 +402,7 @@ def rules(kitchen: Kitchen, agent: int) -> str:
         "station, stand beside it, turn to it (one step), then interact (another step).",
         "",
         "WHAT INTERACT DOES (hands hold one object at most)",
-        f"- dispenser, empty hands: take {'one of these' if kitchen.asked else _THREE}.",
+        f"- dispenser, empty hands: take {'one of what it holds' if kitchen.asked else _THREE}.",
         "- counter: put your object on an empty one; with empty hands, take what lies there.",
         "- pot that is not cooking and not full, "
         f"{'an ingredient' if kitchen.asked else 'onion or tomato'} in hand: {start}",
