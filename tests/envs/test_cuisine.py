@@ -506,6 +506,9 @@ def test_what_is_missing_is_told_of_one_and_of_several():
         assert f"{tool}: {first} ({told})" in cuisine.describe(state, 0)
 
 
+ON_BOARD = ["get onion", "go to chopping board 1", "put onion into chopping board 1"]
+
+
 @pytest.mark.parametrize(
     ("before", "said", "meant"),
     [
@@ -514,6 +517,8 @@ def test_what_is_missing_is_told_of_one_and_of_several():
         ([], "grab a potato for the potato soup that comes next", "get potato"),
         (["get tomato"], "I walk the tomato over to the blender", "go to blender"),
         (["get tomato"], "run it to the blender", "go to blender"),
+        ([*ON_BOARD, "activate"], "take the onion pieces", "get chopped onion"),
+        ([*ON_BOARD, "activate"], "get onion slices", "get chopped onion"),
     ],
 )
 def test_what_a_thing_is_for_and_how_it_is_carried(before, said, meant):

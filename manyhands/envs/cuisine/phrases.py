@@ -78,6 +78,7 @@ _ITEMS = {
     "bread": ("bun", "roll", "toast"),
 }
 _RAW = ("raw", "uncooked", "uncut", "whole", "plain", "unprocessed")
+_PARTS = ("slices", "pieces", "chunks", "cubes")
 _CUT = ("chopped", "sliced", "cut", "cut up", "diced")
 _VERBS = {
     "chopping_board": "chop|cut|cut up|slice|dice|shred",
@@ -583,6 +584,7 @@ def _item_names(items: Sequence[str]) -> dict[str, tuple[int, ...]]:
         shorts = [*_ITEMS.get(name, ()), *(f"{raw} {name}" for raw in _RAW if not what)]
         if how in _CUT or name.endswith("strips"):
             shorts += ["slices", *(f"{cut} {what if how in _CUT else how}" for cut in _CUT)]
+            shorts += [f"{what} {part}" for part in _PARTS if how in _CUT]
         if how == "fried" and f"sliced {what.rstrip('s')}" in items:
             shorts.append("fried slices")
         shorts = [short for short in shorts if short not in items]

@@ -356,6 +356,7 @@ _UNTIL = (
     "(until|till) (something|anything) [else|new|important|relevant] (happen|change|concern me"
     "|matters|occur) [to me|for me]|(until|till) (a change|an event)|for (a change|an event|change)"
     "|for (something|anything) [else|new|important|relevant] to (happen|change|concern me|occur)"
+    "|(until|till) (it's|they're) (ready|done|cooked|finished|free|empty|full)"
 )
 _AWAITED = (
     "[a|an|the|my|another|one|1|this|that] [next|first|second|third|last|other|more] "

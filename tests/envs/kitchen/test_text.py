@@ -424,6 +424,7 @@ def game() -> tuple[Kitchen, KitchenState]:
         ("Wait until something concerns me.", STAY),
         ("wait for a change", STAY),
         ("wait for an event", STAY),
+        ("wait until it's ready", STAY),
         ("noop", STAY),
         ("act", INTERACT),
         ("#3", 3),
