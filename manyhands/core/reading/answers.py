@@ -388,9 +388,7 @@ _YES_OR_NO = frozenset(str.split("yes yeah yep sure okay ok no nope"))
 def _decided(answer: Answer, mean: Callable[[Answer], Any], calm: Callable[[str], bool]) -> Any:
     """What the sentence means that decides, beside others that are weighed."""
     found: list[Any] = []
-    for main, others, weighed, goals in itertools.chain(
-        verdicts(answer.raw), closings(answer.raw)
-    ):
+    for main, others, weighed, goals in itertools.chain(verdicts(answer.raw), closings(answer.raw)):
         clause = part_of(main, answer.kind)
         if not clause.plain:
             continue

@@ -67,7 +67,8 @@ _BEHIND = re.compile(
     r"|(?:i )?hope (?:it|this|that) works|(?:that|this|it) should (?:do(?: it)?|work|help)"
     r"|(?:it's )?your (?:turn|move)|over to you|this one"
     r"|nothing (?:else|better) to do)"
-    rf"|\s+(?:{_GUESS}|i (?:guess|think|reckon),? (?:it|that)(?:'s| is) {_FITS}|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
+    rf"|\s+(?:{_GUESS}|i (?:guess|think|reckon),? (?:it|that)(?:'s| is) {_FITS}"
+    r"|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
     r"|mates?))[\s.!)\]*\u2026]*\Z",
     re.I,
 )

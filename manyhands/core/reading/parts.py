@@ -28,7 +28,7 @@ from manyhands.core.reading.objects import (
 )
 from manyhands.core.reading.turns import spoken
 
-WRAPPING = " \t\r\n«»\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer, of no meaning
+WRAPPING = " \t\r\n«»\"'`*_[]{}<>.,;:!“”¡\u3002\uff01\uff0c\uff1b"  # around an answer
 
 JSON, TAG, BRACKET, LINE, SENTENCE = "JSON object", "tag", "bracket", "ACTION line", "sentence"
 PARAGRAPH = "last paragraph"
