@@ -232,8 +232,8 @@ def closings(text: str) -> Iterator[Verdict]:
         yield planned
     goal = _GOAL.fullmatch(text)
     if goal and not (_NO_GOAL.search(goal["told"]) or _FRAMES.search(goal["before"])):
-        before = tuple(re.split(r"(?<=[.!])\s+", goal["before"].strip()))
-        yield Verdict(goal["main"], tuple(filter(None, before)), (), (goal["told"],))
+        told = tuple(filter(None, re.split(r"(?<=[.!])\s+", goal["before"].strip())))
+        yield Verdict(goal["main"], told, (), (goal["told"],))
     if "\n" in text or "?" in text:
         return
     dropped = _DROPPED.match(text)

@@ -65,7 +65,7 @@ _BEHIND = re.compile(
     r"|comes? close)"
     r"|done|sounds good|easy|simple|let's (?:go|see)|i'm done"
     r"|(?:i )?hope (?:it|this|that) works|(?:that|this|it) should (?:do(?: it)?|work|help)"
-    r"|(?:it's )?your (?:turn|move)|over to you|this one"
+    r"|over to you|this one"
     r"|nothing (?:else|better) to do)"
     rf"|\s+(?:{_GUESS}|i (?:guess|think|reckon),? (?:it|that)(?:'s| is) {_FITS}"
     r"|works(?: for me)?|all day(?: long)?|100 ?%|everyone|team"
