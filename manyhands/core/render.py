@@ -45,11 +45,16 @@ def draw(
     if not camera or agent is not None:
         env.draw(state, canvas, agent)
         return
+    env.draw(state, canvas, None, camera_of(env, camera))
+
+
+def camera_of(env: Env, camera: str) -> str:
+    """The camera, if it is "" or one of the environment's."""
     known = env.cameras
-    if camera not in known:
+    if camera and camera not in known:
         there = f"there are {', '.join(known)}" if known else "there is one view of this world"
         raise ConfigError(f"no camera is called {camera!r};{nearest(camera, known)} {there}")
-    env.draw(state, canvas, None, camera)
+    return camera
 
 
 def load_pygame() -> Any:

@@ -43,7 +43,7 @@ from manyhands.core.pack import (
 )
 from manyhands.core.processes import check_process
 from manyhands.core.registry import configured
-from manyhands.core.render import render
+from manyhands.core.render import camera_of, render
 from manyhands.core.view import View
 
 OBSERVE = ("vector", "text", "both")
@@ -70,6 +70,7 @@ def parallel_env(
     on_illegal: str = "raise",
     allow_illegal: int | None = None,
     render_mode: str | None = None,
+    camera: str = "",
     max_cycles: int | None = None,
     **config: Any,
 ) -> Parallel:
@@ -84,6 +85,7 @@ def parallel_env(
             episode ends, terminated for everybody; the reward is its price, `Env.forfeit_terms`.
         allow_illegal: how many of them cost no more than a no-op, as in `play`.
         render_mode: None, `"rgb_array"`, `"human"` (a window) or `"ansi"` (what agents read).
+        camera: of the images, one of `Env.cameras` where there are several.
         max_cycles: PettingZoo's word for `max_steps`.
     """
     if max_cycles is not None:
@@ -98,6 +100,7 @@ def parallel_env(
         on_illegal=on_illegal,
         allow_illegal=allow_illegal,
         render_mode=render_mode,
+        camera=camera,
     )
 
 
@@ -299,6 +302,7 @@ class Parallel(ParallelEnv):
         on_illegal: str = "raise",
         allow_illegal: int | None = None,
         render_mode: str | None = None,
+        camera: str = "",
     ):
         self.format = Format(game, observe, infos, mask, empty_mask, dtype)
         if allow_illegal is not None:
@@ -306,7 +310,7 @@ class Parallel(ParallelEnv):
         one_of("on_illegal", on_illegal, ON_ILLEGAL)
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
-        self.game, self.render_mode = game, render_mode
+        self.game, self.render_mode, self.camera = game, render_mode, camera_of(game, camera)
         self.on_illegal, self.allow_illegal = on_illegal, allow_illegal
         self.metadata = {
             "name": f"{game.id}_v0",
@@ -502,7 +506,7 @@ class Parallel(ParallelEnv):
             parts = [f"[{a}]\n{self.game.describe(state, a)}" for a in self.game.agents]
             return "\n\n".join(parts)
         if self.render_mode == "rgb_array":
-            return render(self.game, state)
+            return render(self.game, state, camera=self.camera)
         if self._window is None:
             self._window = Window(self.game, RENDER_FPS)
         self._window.show(state)

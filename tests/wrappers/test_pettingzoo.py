@@ -57,6 +57,18 @@ def test_render_checker():
     render_test(kitchen.env)
 
 
+def test_images_by_a_camera():
+    made = {}
+    for camera in ("", "south", "above"):
+        env = views.parallel_env("drones", render_mode="rgb_array", camera=camera)
+        env.reset(seed=0)
+        made[camera] = env.render()
+    np.testing.assert_array_equal(made[""], made["south"])
+    assert (made["above"] != made["south"]).any()
+    with pytest.raises(ConfigError, match="no camera is called 'over'; .*south, above"):
+        views.parallel_env("drones", render_mode="rgb_array", camera="over")
+
+
 def test_turn_taking_checkers():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
