@@ -65,7 +65,7 @@ def test_images_by_a_camera():
         made[camera] = env.render()
     np.testing.assert_array_equal(made[""], made["south"])
     assert (made["above"] != made["south"]).any()
-    with pytest.raises(ConfigError, match="no camera is called 'over'; .*south, above"):
+    with pytest.raises(ConfigError, match=r"no camera is called 'over'; .*south, above"):
         views.parallel_env("drones", render_mode="rgb_array", camera="over")
 
 
