@@ -9,7 +9,9 @@ Parts, in order; each is kept in `runs/volleyball-hcsp/` (of seeds other than 0 
 and not made twice, and a part that was stopped goes on with what it has:
 
     nash         two stages: PSRO over the team's options, mixed by the Nash equilibrium
-    joint        three stages: a strategy of `nash` and corrections of the skills, with a KL term
+    joint        three stages: a strategy of `nash` and corrections of the skills, in self-play,
+                 with a KL term
+    against      the same, against the mixture of `nash` instead of in self-play
     growth       each response of `nash` against the scripted teams
     best         a fresh best response to the mixture of `nash`: how much there is left to win
     fictitious   one network that learns against all of its past selves, drawn uniformly
@@ -81,7 +83,17 @@ RESPONSES = 5
 STEPS_OF_A_CHOICE = 30
 # Of the shaping terms, a strategy needs little: skills find the ball by themselves.
 WEIGHTS = {"hit": 2.0, "approach": 0.1}
-LEARNED = ("nash", "growth", "joint", "best", "fictitious", "self-play", "flat", "uniform")
+LEARNED = (
+    "nash",
+    "growth",
+    "joint",
+    "against",
+    "best",
+    "fictitious",
+    "self-play",
+    "flat",
+    "uniform",
+)
 OVER_HITS = ("nash", "growth", "best", "stack")  # with learned hits
 SCRIPTS = {
     "plain": {"rules": "team", "rules, short": "team:attack=short"},
@@ -292,8 +304,8 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
         return growth(budget, runs)
     if part == "stack":
         return stack(budget, runs)
-    if part == "joint":
-        return tuned(budget, folder, runs)
+    if part in ("joint", "against"):
+        return tuned(budget, folder, runs, itself=part == "joint")
     if part == "best":
         config = dataclasses.replace(
             strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
@@ -317,7 +329,7 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
     return learn(PPO(velocities(), PPOConfig(**flat)), folder, budget.seed)
 
 
-def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
+def tuned(budget: Budget, folder: Path, runs: Path, *, itself: bool) -> dict[str, Any]:
     """Stage 3, from the population of stage 2."""
     made = population(budget, runs / "nash", "nash")
     settings = {
@@ -330,7 +342,9 @@ def tuned(budget: Budget, folder: Path, runs: Path) -> dict[str, Any]:
     config = PSROConfig(**settings)
     key = seed_key(budget.seed)
     game = joint(budget.skills)
-    response = finetune(game, made.strategies, made.mixture, config, key, KL, budget.seed, _say)
+    response = finetune(
+        game, made.strategies, made.mixture, config, key, KL, budget.seed, _say, itself=itself
+    )
     return about_response(response, made.mixture, config, folder) | {
         "kl": KL,
         "reach": game.reach,
@@ -376,8 +390,9 @@ class Row:
 def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
     """All that there is to play: learned, scripted, and the strategy that ships."""
     rows: dict[str, Row] = {}
-    single = {"joint": "joint", "fictitious": "options", "self-play": "options"}
-    for part in ("joint", "nash", "uniform", "fictitious", "self-play", "flat"):
+    single = {"joint": "joint", "against": "joint"}
+    single |= {"fictitious": "options", "self-play": "options"}
+    for part in ("joint", "against", "nash", "uniform", "fictitious", "self-play", "flat"):
         if part not in known:
             continue
         if part in ("nash", "uniform"):
@@ -568,7 +583,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "stack", "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=16_777_216, help="steps of the third stage")
+    parser.add_argument("--joint", type=int, default=8_388_608, help="steps of the third stage")
     parser.add_argument("--joint-envs", type=int, default=256, help="points it plays at once")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])

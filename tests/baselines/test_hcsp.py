@@ -235,7 +235,8 @@ def test_choices_and_corrections_have_objectives_of_their_own() -> None:
 
 
 @pytest.mark.slow
-def test_strategy_and_corrections_learn_together() -> None:
+@pytest.mark.parametrize("itself", [True, False])
+def test_strategy_and_corrections_learn_together(itself: bool) -> None:
     game = joint()
     config = PSROConfig(
         total_steps=16 * 16 * 2, num_envs=16, num_steps=16, minibatches=1, epochs=1, width=16,
@@ -244,12 +245,11 @@ def test_strategy_and_corrections_learn_together() -> None:
     learner = PPO(game.events, dataclasses.replace(config, total_steps=10**4))
     strategy = learner.policy(learner.init(jax.random.key(0)))
     lifted = lift(game, strategy, 0.05)
-    response = finetune(game, [strategy], np.ones(1), config, jax.random.key(1), weight=0.5)
+    key, mixture = jax.random.key(1), np.ones(1)
+    response = finetune(game, [strategy], mixture, config, key, weight=0.5, itself=itself)
     assert response.steps == config.total_steps
     for name, leaf in lifted.params["network"]["params"]["Dense_0"].items():
         moved = np.abs(response.policy.params["network"]["params"]["Dense_0"][name] - leaf).max()
         assert 0 < moved < 0.1  # it has learned, from where the strategy was
     with pytest.raises(ConfigError, match="another network"):
-        finetune(
-            game, [strategy], np.ones(1), dataclasses.replace(config, width=8), jax.random.key(1)
-        )
+        finetune(game, [strategy], mixture, dataclasses.replace(config, width=8), key)

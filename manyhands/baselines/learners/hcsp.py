@@ -400,14 +400,18 @@ def finetune(
     weight: float = 0.1,
     seed: int = 0,
     log: Callable[[str], None] | None = None,
+    *,
+    itself: bool = True,
 ) -> Response:
-    """Stage 3: let strategy and corrections learn together against the population of stage 2. In
-    the first tenth of the updates only the critic learns.
+    """Stage 3: let strategy and corrections learn together in self-play. In the first tenth of the
+    updates only the critic learns.
 
     Args:
         strategies, mixture: networks of stage 2 and their chances (`psro.Population`); the most
             likely one is what is tuned, and what the tuned one is kept close to.
         weight: of the divergence from it.
+        itself: False: learn against the population instead; that beats the population by more, and
+            loses more to others.
         key, seed, log: see `psro.respond`.
     """
     best = strategies[int(np.argmax(mixture))]
@@ -421,4 +425,4 @@ def finetune(
         raise ConfigError(
             f"the settings describe another network than that of the strategy: {anchor.network}"
         )
-    return respond(joint, opponents, mixture, config, key, seed, warm, log, learner)
+    return respond(joint, opponents, mixture, config, key, seed, warm, log, learner, itself)

@@ -160,6 +160,7 @@ def respond(
     warm: Progress | None = None,
     log: Callable[[str], None] | None = None,
     learner: Callable[[Env, PPOConfig], PPO] = PPO,
+    itself: bool = False,
 ) -> Response:
     """Learn a best response to a mixture of strategies.
 
@@ -169,6 +170,7 @@ def respond(
         warm: begin from these parameters; None: from scratch.
         log: called with a line at each check.
         learner: what learns, a kind of PPO.
+        itself: learn in self-play instead; the mixture is what the response is measured by.
 
     Raises:
         SeatError: an opponent cannot play in compiled code.
@@ -190,7 +192,7 @@ def respond(
     )
     lineup, stacked = Lineup.of([opponents[number] for number in shared], players)
     solo = PPO(env, plain(config))
-    begin, advance = _programs(env, lineup, solo.config, learner)
+    begin, advance = _programs(env, None if itself else lineup, solo.config, learner)
     progress = begin(stacked, start_key)
     if warm is not None:
         progress = dataclasses.replace(
@@ -264,12 +266,13 @@ def plain(config: PSROConfig) -> PPOConfig:
 
 @functools.lru_cache(maxsize=16)
 def _programs(
-    env: Env, lineup: Lineup, config: PPOConfig, learner: Callable[[Env, PPOConfig], PPO]
+    env: Env, lineup: Lineup | None, config: PPOConfig, learner: Callable[[Env, PPOConfig], PPO]
 ) -> tuple[Any, Any]:
-    """Compiled (begin(stacked, key), advance(stacked, progress, updates))."""
+    """Compiled (begin(stacked, key), advance(stacked, progress, updates)); without a line-up the
+    learner plays all seats."""
 
     def ppo(stacked: Any) -> PPO:
-        return learner(Partnered(env, lineup, stacked), config)
+        return learner(env if lineup is None else Partnered(env, lineup, stacked), config)
 
     def advance(stacked: Any, progress: Progress, count: Any) -> Progress:
         update = ppo(stacked).update
