@@ -12,10 +12,15 @@ import pytest
 
 import manyhands
 from manyhands.core.env import ConfigError, DeviceView, episode_key
-from manyhands.core.pack import fingerprint
+from manyhands.core.pack import fingerprint, restore, snapshot
 from manyhands.core.registry import seat
 from manyhands.envs.drones import moves, start
 from manyhands.envs.drones.state import SHAPES, SPACING, slots
+from manyhands.envs.volleyball.model import DRAG, MASS
+from manyhands.envs.volleyball.physics import trim
+
+GUSTS = {"gusts": (1.0, 3.0)}
+PUSHES = {"push": (0.76, 0.76), "push_rate": (10.0, 10.0)}
 
 
 @functools.cache
@@ -98,7 +103,11 @@ def test_starts_as_asked():
     ({"drones": 1}, "from 2 to 6"), ({"evader": "agent"}, 'task="pursuit"'),
     ({"task": "pursuit", "shape": "ring"}, 'task="formation"'),
     ({"randomise": {"ball_mass": (1, 2)}}, "no 'ball_mass'.*thrust"),
-    ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .*lag_fall or ground_effect$'),
+    ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .* push or push_rate$'),
+    ({"randomise": {"push": (0, 1)}}, "push .*push_rate .*drawn together"),
+    ({"randomise": {"push_rate": (0, 1)}}, "push .*push_rate .*drawn together"),
+    ({"randomise": {"push": (0, 1), "push_rate": (0, 60)}}, "push_rate .*up to 50 from 0"),
+    ({"randomise": {"gusts": (-1, 1)}}, "gusts .*up to 20 from 0"),
     ({"randomise": []}, "mapping"), ({"actions": "ctbr", "speed": 3.0}, "speed= .*'ctbr'"),
     ({"actions": "discrete"}, "actions is"),
 ])  # fmt: skip
@@ -112,6 +121,115 @@ def test_an_unknown_camera_is_refused():
     state = env.reset(episode_key(0))
     with pytest.raises(ConfigError, match="south or above, given 'behind'"):
         env.draw(state, pygame.Surface((160, 120)), None, "behind")
+
+
+# ---- gusts and pushes ----------------------------------------------------------------------------
+
+
+def hover(env, size):
+    """Actions of drones that hang in still air, of a batch; there is a scripted evader."""
+    rows = np.asarray(2 * trim(env.params) - 1, np.float32)[: env.players]
+    return jnp.stack([jnp.asarray(rows)] * size, -1)
+
+
+def many(size, first=0):
+    return jax.vmap(jax.random.key)(np.arange(size) + first)
+
+
+def test_gusts_have_their_deviation_and_last_a_second():
+    env = manyhands.make(
+        "drones", actions="rotors", repeat=5, drones=2, cylinders=0, randomise=GUSTS
+    )
+    size = 512
+    states = jax.jit(env.batch_reset)(many(size))
+    step, level = jax.jit(env.batch_step), np.asarray(states.disturbance.gusts)
+    assert level.min() >= 1 and level.max() <= 3 and level.std() > 0.4  # drawn for each episode
+    series, speeds = [np.asarray(states.disturbance.gust) / level], []
+    for t in range(10):
+        states, _ = step(many(size, size * (t + 1)), states, hover(env, size))
+        series.append(np.asarray(states.disturbance.gust) / level)
+        speeds.append(np.asarray(states.bodies.velocity))
+    assert np.array_equal(states.disturbance.gusts, level)
+    for gust in (series[0], series[-1]):
+        assert abs(gust.mean()) < 0.08 and gust.std() == pytest.approx(1, rel=0.06)
+    for steps in (1, 5, 10):  # of 0.1 s each
+        kept = np.corrcoef(series[0].ravel(), series[steps].ravel())[0, 1]
+        assert kept == pytest.approx(np.exp(-0.1 * steps), abs=0.07)
+    # Drones drift with the air that was: the first drone at the end, along x.
+    blown = np.mean(series, axis=0)[0] * level
+    assert np.corrcoef(blown, speeds[-1][0, 0])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("physics", ["jax", "mujoco"])
+@pytest.mark.parametrize("task", ["formation", "pursuit"])
+def test_pushes_have_their_rate_and_size(task, physics):
+    evader = {"evader": "agent"} if task == "pursuit" else {}
+    options = {"task": task, "physics": physics, "randomise": PUSHES, **evader}
+    env = manyhands.make("drones", actions="rotors", drones=2, cylinders=0, **options)
+    size, times = 128, 20
+    states = jax.jit(env.batch_reset)(many(size))
+    step, gained = jax.jit(env.batch_step), []
+    for t in range(times):
+        before = np.asarray(states.bodies.velocity)
+        states, _ = step(many(size, size * t), states, hover(env, size))
+        gained.append(np.asarray(states.bodies.velocity) - before)
+    change = np.stack(gained)  # [T, D, 3, B]
+    speed = np.linalg.norm(change, axis=2)
+    pushed = speed > 0.25
+    # 10 a second, in steps of 20 ms; 0.76 N s at 1.52 kg.
+    rate = pushed.mean(axis=(0, 2))
+    assert rate.shape == (env.count,) and rate == pytest.approx(0.2, abs=0.03)
+    assert np.median(speed[pushed]) == pytest.approx(0.5, abs=0.01)
+    assert speed[~pushed].max() < 0.1
+    ways = np.moveaxis(change, 2, -1)[pushed] / speed[pushed][:, None]
+    assert np.abs(ways.mean(0)).max() < 0.08  # from anywhere
+
+
+@pytest.mark.parametrize("physics", ["jax", "mujoco"])
+def test_gusts_blow_with_both_engines(physics):
+    """In a gust of one second the drift of a hovering drone is that of its drag."""
+    env = manyhands.make(
+        "drones", actions="rotors", drones=2, cylinders=0, physics=physics, randomise=GUSTS
+    )
+    state = first(env, 3)
+    gust = np.asarray(state.disturbance.gust)
+    step = jax.jit(env.step)
+    for t in range(5):
+        state, _ = step(episode_key(t), state, hover(env, 1)[..., 0])
+    gust = (gust + np.asarray(state.disturbance.gust)) / 2
+    drift = gust * (1 - np.exp(-0.1 * DRAG / MASS))
+    assert np.allclose(state.bodies.velocity, drift, atol=0.4 * np.abs(drift).max())
+    assert np.abs(drift).max() > 0.01
+
+
+def test_without_disturbances_the_state_is_what_it_was():
+    plain, heavy = game(), manyhands.make("drones", randomise={"mass": (0.9, 1.1)})
+    assert first(plain).disturbance == () and first(heavy).disturbance == ()
+    assert "random_" not in str(jax.make_jaxpr(plain.step)(
+        episode_key(0), first(plain), np.zeros((3, 4), np.float32)))  # fmt: skip
+    both = manyhands.make("drones", randomise={"mass": (0.9, 1.1)} | GUSTS | PUSHES)
+    assert np.allclose(first(both).params.mass, first(heavy).params.mass, atol=1e-5)
+    assert np.array_equal(first(both).bodies.position, first(plain).bodies.position)
+    calm = manyhands.make("drones", randomise={"gusts": (0, 0)}, drag=True)
+    still = manyhands.make("drones", drag=True)
+    states = [jax.jit(env.step)(episode_key(0), first(env), np.ones((3, 4), np.float32))[0]
+              for env in (calm, still)]  # fmt: skip
+    assert np.allclose(states[0].bodies.velocity, states[1].bodies.velocity, atol=1e-6)
+
+
+def test_disturbed_episodes_are_restored_and_start_as_asked():
+    env = manyhands.make("drones", randomise=GUSTS | PUSHES | {"mass": (0.9, 1.1)})
+    state = first(env)
+    asked = env.reset_to(episode_key(0), {"goals": [[6, 0, 1.5]] * 3})
+    for name in ("params", "disturbance"):
+        assert jax.tree.all(jax.tree.map(
+            np.array_equal, getattr(asked, name), getattr(state, name)))  # fmt: skip
+    after, _ = env.step(episode_key(1), state, np.zeros((3, 4), np.float32))
+    again = restore(env, snapshot(env, after))
+    assert fingerprint(env, again) == fingerprint(env, after)
+    assert np.array_equal(again.disturbance.gust, after.disturbance.gust)
+    told = env.rules(0)
+    assert "gusts of 1 to 3 m/s" in told and "10 times a second, with 0.76 N s" in told
 
 
 # ---- text ----------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def _view(drones: Drones, canvas: pygame.Surface, camera: str) -> ArenaView:
 
 def _scene(drones: Drones, state: DronesState, agent: int | None, labels: Sequence[str]) -> Scene:
     """What `draw.drone` and `draw.tags` of volleyball paint; its ball is out of the picture."""
-    params = state.params if drones.ranges else drones.params
+    params = state.params if drones.physical else drones.params
     rotors = np.asarray(params.rotors, np.float64)
     hull = np.asarray(params.hull)
     frame = Frame(

@@ -46,14 +46,15 @@ from manyhands.envs.drones.state import (
     DronesConfig,
     DronesState,
 )
-from manyhands.envs.volleyball import model
+from manyhands.envs.volleyball import disturbances, model
 from manyhands.envs.volleyball import physics as jax_physics
 
 PHYSICS = ("jax", "mujoco")
 COLLISIONS = ("cost", "end")
 EVADERS = ("scripted", "agent")
-# What `randomise` can draw: there is no ball.
+# What `randomise` can draw of the physics: there is no ball. And what else, with the most of it.
 DRAWN = tuple(n for n in jax_physics.RANDOMISED if n not in ("ball_mass", "restitution"))
+DISTURBED = {name: most for name, most in disturbances.MOST.items() if name != "dropout"}
 _FAR_EDGE = 40.0  # m, more than across any arena
 
 
@@ -89,9 +90,10 @@ class Drones(DronesConfig, Env[DronesState]):
         airframe: `"iris"` or `"crazyflie"`, as in volleyball.
         drag: whether drones feel the air.
         downwash: whether drones feel the wind of those above them.
-        randomise: ranges by name, `{"mass": (0.9, 1.1)}`, from which every episode draws its
-            physics: `mass`, `inertia`, `thrust`, `moment`, `lag`, `drag`, `wind`, `lag_rise`,
-            `lag_fall`, `ground_effect`, as in volleyball.
+        randomise: ranges by name, `{"mass": (0.9, 1.1)}`, from which every episode draws: `mass`,
+            `inertia`, `thrust`, `moment`, `lag`, `drag`, `wind`, `lag_rise`, `lag_fall`,
+            `ground_effect`, `gusts` (standard deviation, m/s), `push` and `push_rate` (N s, 1/s),
+            as in volleyball. Wind and gusts act through `drag`, and on the evader, too.
         reward_weights: weights of the terms.
         max_steps: steps after which an episode is truncated; by default those of 40 s in
             formation and of 30 s in pursuit.
@@ -185,7 +187,8 @@ class Drones(DronesConfig, Env[DronesState]):
         self.reward_weights = check_weights(reward_weights, plan.weights)
         self._given_weights = plain(reward_weights or {})
         self.terms = tuple(plan.weights)
-        self.ranges = self._ranges({} if randomise is None else randomise)
+        drawn = {} if randomise is None else randomise
+        self.ranges = disturbances.check_ranges(drawn, DRAWN, DISTURBED)
         self._load()
         word = "pursuer" if self.pursuit else "drone"
         names = [f"{word}_{i}" for i in range(self.team)]
@@ -218,11 +221,6 @@ class Drones(DronesConfig, Env[DronesState]):
             if getattr(self, name) != default:
                 raise ConfigError(f'{name}= is for task="{other}", not for {self.task!r}')
 
-    def _ranges(self, given: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
-        jax_physics.check_drawn(given, DRAWN)
-        found = jax_physics.check_ranges(given)
-        return {name: found[name] for name in sorted(found)}
-
     def _load(self) -> None:
         """The model and its engine."""
         rows = tuple((0.0, 1.0 * i, 1.5) for i in range(self.count))
@@ -233,7 +231,7 @@ class Drones(DronesConfig, Env[DronesState]):
             from manyhands.envs.volleyball.engine import Engine  # loads MuJoCo
 
             self.advance = Engine(loaded, self.integrator).advance
-        drag = self.drag or "wind" in self.ranges  # wind acts through it
+        drag = self.drag or not {"wind", "gusts"}.isdisjoint(self.ranges)  # wind acts through it
         self.params = model.params_from_model(loaded, drag=drag, downwash=self.downwash)
         self.max_yaw = model.AIRFRAMES[self.airframe].yaw
 
@@ -261,7 +259,7 @@ class Drones(DronesConfig, Env[DronesState]):
 
     def step(self, key: Array, state: DronesState, actions: Array) -> tuple[DronesState, Outcome]:
         check_actions(self, actions, state.time.shape)
-        after, results = rules.step(self, state, actions)
+        after, results = rules.step(self, key, state, actions)
         return after, self.outcome(**results)
 
     def network_input(self, row: Array) -> Array:

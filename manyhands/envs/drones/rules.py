@@ -24,10 +24,11 @@ from manyhands.envs.drones.state import (
     DronesConfig,
     DronesState,
 )
-from manyhands.envs.volleyball import control
+from manyhands.envs.volleyball import control, disturbances
 from manyhands.envs.volleyball.physics import Bodies, Params, Touched
 
 Scalars = dict[str, Array]
+_TICKS = 16  # from here on, parts of a step's key are those of its control steps
 
 
 def finished(config: DronesConfig, state: DronesState) -> Array:
@@ -49,7 +50,7 @@ def legal(config: DronesConfig, state: DronesState) -> Array:
 
 
 def step(
-    config: DronesConfig, state: DronesState, actions: Array
+    config: DronesConfig, key: Array, state: DronesState, actions: Array
 ) -> tuple[DronesState, dict[str, Any]]:
     """The next state, and what `Env.outcome` takes."""
     done = finished(config, state)
@@ -70,8 +71,9 @@ def step(
     if not config.pursuit:
         fresh = dataclasses.replace(fresh, gained=jnp.zeros_like(state.gained))
 
-    def control_step(_: Any, now: DronesState) -> DronesState:
-        return _tick(config, now, actions)
+    def control_step(i: Array, now: DronesState) -> DronesState:
+        own = _key_of(key, _TICKS + i) if config.disturbed else key
+        return _tick(config, own, now, actions)
 
     new = jax.lax.fori_loop(0, config.repeat, control_step, fresh)
     hits = jnp.sum(new.touched, axis=0, dtype=jnp.int32)
@@ -92,13 +94,27 @@ def step(
 # ---- a control step ------------------------------------------------------------------------------
 
 
-def _tick(config: DronesConfig, state: DronesState, actions: Array) -> DronesState:
-    params = state.params if config.ranges else config.params
-    commands = rotor_commands(config, params, state, actions)
-    moved, touched = config.advance(params, state.bodies, commands)
-    moved = _finite(state.bodies, moved)
+def _key_of(key: Array, part: Array) -> Array:
+    """A part of a step's key, or of the keys of a batch."""
+    if key.ndim:
+        return jax.vmap(lambda one: jax.random.fold_in(one, part))(key)
+    return jax.random.fold_in(key, part)
+
+
+def _tick(config: DronesConfig, key: Array, state: DronesState, actions: Array) -> DronesState:
+    params: Params = state.params if config.physical else config.params
+    before = state
+    if config.disturbed:
+        level, bodies = disturbances.disturb(
+            config.ranges, key, state.disturbance, params, state.bodies
+        )
+        before = dataclasses.replace(state, disturbance=level, bodies=bodies)
+        params = disturbances.blown(config.ranges, level, params)
+    commands = rotor_commands(config, params, before, actions)
+    moved, touched = config.advance(params, before.bodies, commands)
+    moved = _finite(before.bodies, moved)
     moved, touching = _bounded(config, state, moved, touched)
-    new = dataclasses.replace(state, bodies=moved, touched=state.touched | touching)
+    new = dataclasses.replace(before, bodies=moved, touched=state.touched | touching)
     over = jnp.zeros_like(state.over)
     if config.collisions == "end":
         crashed = jnp.any(touching, axis=0)

@@ -7,6 +7,7 @@ shape fits wherever its middle is drawn.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from manyhands.core.config import check_reset_options
 from manyhands.core.env import Array, ConfigError, shorten
 from manyhands.envs.drones.state import STARTS, DronesConfig, DronesState
-from manyhands.envs.volleyball import physics
+from manyhands.envs.volleyball import disturbances, physics
 from manyhands.envs.volleyball.physics import Bodies
 
 SHAKE = 0.2  # m, how far drones start from where they belong, at most
@@ -62,19 +63,17 @@ def reset(config: DronesConfig, key: Array) -> DronesState:
         sides = side * np.array([(-1.0) ** (k + 1) for k in range(count)], np.float32)
         middles = jnp.stack([far * sides, y, z], axis=1)
         places, goals = middles[0] + config.slots + shake, middles[1:]
-    return begin(config, places, cylinders, goals, _physics(config, keys[5]))
+    state = begin(config, places, cylinders, goals)
+    params_key, level_key = (jax.random.fold_in(keys[5], part) for part in (1, 2))
+    if config.physical:
+        params = physics.randomise(config.params, config.physical, params_key)
+        state = dataclasses.replace(state, params=params)
+    level = disturbances.draw_disturbance(config.ranges, level_key)
+    return dataclasses.replace(state, disturbance=level)
 
 
-def _physics(config: DronesConfig, key: Array) -> Any:
-    if not config.ranges:
-        return ()
-    return physics.randomise(config.params, config.ranges, jax.random.fold_in(key, 1))
-
-
-def begin(
-    config: DronesConfig, places: Array, cylinders: Array, goals: Any, params: Any
-) -> DronesState:
-    """The first state with everything at its place."""
+def begin(config: DronesConfig, places: Array, cylinders: Array, goals: Any) -> DronesState:
+    """The first state with everything at its place, without what `randomise` draws."""
     count, pursuit = config.count, config.pursuit
     places = places.astype(jnp.float32)
     level = np.zeros((count, 4), np.float32)
@@ -91,7 +90,7 @@ def begin(
             ball=jnp.full(3, FAR, jnp.float32),
             ball_velocity=jnp.zeros(3, jnp.float32),
         ),
-        params=params,
+        params=(),
         cylinders=cylinders,
         goals=goals,
         reached=() if pursuit else none,
@@ -175,13 +174,13 @@ def reset_to(config: DronesConfig, key: Array, options: Mapping[str, Any]) -> Dr
         for other in places[:i]:
             if np.linalg.norm(place - other) < 2 * config.body:
                 raise ConfigError(f"{who} starts inside another drone, at {_spoken(place)}")
-    return begin(
+    placed = begin(
         config,
         jnp.asarray(places, jnp.float32),
         jnp.asarray(cylinders, jnp.float32),
         () if config.pursuit else jnp.asarray(goals, jnp.float32),
-        state.params,
     )
+    return dataclasses.replace(placed, params=state.params, disturbance=state.disturbance)
 
 
 def _numbers(name: str, given: Any, count: int, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from manyhands.core.env import Array, state_dataclass
-from manyhands.envs.volleyball.physics import Bodies, Params, Touched
+from manyhands.envs.volleyball.physics import RANDOMISED, Bodies, Params, Touched
 
 STEP = 0.02  # s, of a control step
 ACTIONS = ("velocity", "position", "rotors", "ctbr", "moves")
@@ -155,6 +155,7 @@ class DronesState:
         time: i32[], steps.
         recent: i16[A], with `actions="moves"`: the move of each agent in the last step, counted
             from 1; 0 at the start. What comes next does not depend on it.
+        disturbance: a `Disturbance` of volleyball, where there are gusts or pushes.
     """
 
     bodies: Bodies
@@ -174,6 +175,7 @@ class DronesState:
     over: Array
     time: Array
     recent: Any = ()
+    disturbance: Any = ()
 
 
 class DronesConfig:
@@ -184,7 +186,7 @@ class DronesConfig:
         team: N, the drones that fly in formation, or pursue.
         cylinders, goals: how many. repeat: control steps in a step.
         speed, faster, capture, sight: the options.
-        params: the physics as designed. ranges: what is drawn of it, by name.
+        params: the physics as designed. ranges: what episodes draw, by name.
         advance: `(params, bodies, commands) -> (bodies, touched)`.
         max_yaw: N m, the most that controllers ask for about z.
     """
@@ -231,6 +233,16 @@ class DronesConfig:
     def players(self) -> int:
         """A, the number of agents."""
         return self.team + self.versus
+
+    @functools.cached_property
+    def physical(self) -> dict[str, tuple[float, float]]:
+        """The ranges that `physics.randomise` draws from."""
+        return {name: pair for name, pair in self.ranges.items() if name in RANDOMISED}
+
+    @functools.cached_property
+    def disturbed(self) -> bool:
+        """Whether there are gusts or pushes."""
+        return "gusts" in self.ranges or "push" in self.ranges
 
     @functools.cached_property
     def slots(self) -> np.ndarray:

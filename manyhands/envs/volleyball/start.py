@@ -11,7 +11,7 @@ import numpy as np
 
 from manyhands.core.axes import expand, indices
 from manyhands.core.env import Array
-from manyhands.envs.volleyball import physics, randomise
+from manyhands.envs.volleyball import disturbances, physics, randomise
 from manyhands.envs.volleyball.frames import anchors, constant, sides
 from manyhands.envs.volleyball.physics import Bodies
 from manyhands.envs.volleyball.state import (
@@ -62,12 +62,12 @@ def reset(setup: Setup, key: Array) -> VolleyballState:
         )
     delays = randomise.draw_delays(setup, level_key)
     levels = randomise.draw_noise(setup, level_key)
-    disturbance = randomise.draw_disturbance(setup, level_key)
+    disturbance = disturbances.draw_disturbance(setup.ranges, level_key)
     seen = randomise.first_readings(setup, point["bodies"], levels, sensor_key)
     held: Any = ()
     if setup.losing:  # what the first reading is: with neither noise nor delay, the truth
         first = jax.tree_util.tree_map(lambda leaf: leaf[0], seen) if setup.sensing else None
-        held = randomise.held_by_all(setup, first or point["bodies"])
+        held = disturbances.held_by_all(setup.count, first or point["bodies"])
     pending: Any = ()
     if setup.action_delay:
         pending = jnp.zeros((setup.action_delay, count, 4), jnp.float32)
