@@ -175,6 +175,12 @@ CASES: dict[str, dict[str, dict[str, Any]]] = {
             "sight": 4.0,
             "repeat": 5,
             "max_steps": 20,
+            "randomise": {
+                "gusts": [0.0, 1.0],
+                "push": [0.1, 0.2],
+                "push_rate": [0, 5],
+                "dropout": [0.2, 0.5],
+            },
         },
     },
     "volleyball": {

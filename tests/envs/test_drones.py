@@ -15,6 +15,7 @@ from manyhands.core.env import ConfigError, DeviceView, episode_key
 from manyhands.core.pack import fingerprint, restore, snapshot
 from manyhands.core.registry import seat
 from manyhands.envs.drones import moves, start
+from manyhands.envs.drones import observe as views
 from manyhands.envs.drones.state import SHAPES, SPACING, slots
 from manyhands.envs.volleyball.model import DRAG, MASS
 from manyhands.envs.volleyball.physics import trim
@@ -103,11 +104,12 @@ def test_starts_as_asked():
     ({"drones": 1}, "from 2 to 6"), ({"evader": "agent"}, 'task="pursuit"'),
     ({"task": "pursuit", "shape": "ring"}, 'task="formation"'),
     ({"randomise": {"ball_mass": (1, 2)}}, "no 'ball_mass'.*thrust"),
-    ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .* push or push_rate$'),
+    ({"randomise": {"winds": (0, 1)}}, 'no \'winds\'.*"wind".*mass, .* push_rate or dropout$'),
     ({"randomise": {"push": (0, 1)}}, "push .*push_rate .*drawn together"),
     ({"randomise": {"push_rate": (0, 1)}}, "push .*push_rate .*drawn together"),
     ({"randomise": {"push": (0, 1), "push_rate": (0, 60)}}, "push_rate .*up to 50 from 0"),
     ({"randomise": {"gusts": (-1, 1)}}, "gusts .*up to 20 from 0"),
+    ({"randomise": {"dropout": (0, 1.5)}}, "dropout .*up to 1 from 0"),
     ({"randomise": []}, "mapping"), ({"actions": "ctbr", "speed": 3.0}, "speed= .*'ctbr'"),
     ({"actions": "discrete"}, "actions is"),
 ])  # fmt: skip
@@ -230,6 +232,126 @@ def test_disturbed_episodes_are_restored_and_start_as_asked():
     assert np.array_equal(again.disturbance.gust, after.disturbance.gust)
     told = env.rules(0)
     assert "gusts of 1 to 3 m/s" in told and "10 times a second, with 0.76 N s" in told
+
+
+# ---- lost readings -------------------------------------------------------------------------------
+
+
+def pieces(env, state):
+    rows, layout = np.asarray(jax.jit(env.observe)(state)), env.observation_layout
+    return [{name: row[layout[name]] for name in layout.pieces} for row in rows]
+
+
+@pytest.mark.parametrize("task", ["formation", "pursuit"])
+def test_lost_readings_are_the_last_ones(task):
+    env = manyhands.make("drones", task=task, drones=3, cylinders=0, randomise={"dropout": (1, 1)})
+    state = after = first(env, 2)
+    step = jax.jit(env.step)
+    actions = np.array([[1, 0.5, 0.2, 0], [0, -1, 0, 0], [-1, 0, 0, 0]], np.float32)
+    for t in range(4):
+        after, _ = step(episode_key(t), after, actions)
+    before, now = np.asarray(state.bodies.position), np.asarray(after.bodies.position)
+    assert (np.linalg.norm(now - before, axis=1) > 0.1).all()
+    for i, found in enumerate(pieces(env, after)):
+        # Each reads itself as it is, and the others where they were.
+        assert np.allclose(found["place"], now[i])
+        assert np.allclose(found["velocity"], after.bodies.velocity[i])
+        others = np.reshape(found["others"], (-1, 6))
+        for k in range(1, 3):
+            other = (i + k) % 3
+            assert np.allclose(others[k - 1], [*(before[other] - now[i]), 0, 0, 0], atol=1e-5)
+        text, rounded = env.describe(after, i), 0.0051
+        for k in range(1, 3):
+            told = numbers(line(text, f"^{env.agents[(i + k) % 3]} is at"))
+            assert np.allclose(told, [*before[(i + k) % 3], 0, 0, 0], atol=rounded)
+        assert np.allclose(numbers(line(text, "^You are"))[:3], now[i], atol=rounded)
+        held = before.copy()
+        held[i] = now[i]
+        if env.pursuit:
+            assert np.allclose(found["evader"], [*(before[-1] - now[i]), 0, 0, 0], atol=1e-5)
+            told = numbers(line(text, "^The evader is in sight"))
+            assert np.allclose(told, [*before[-1], 0, 0, 0], atol=rounded)
+        else:
+            error = views.slot_error(env, held)
+            assert np.allclose(found["error"], error, atol=1e-5)
+            assert np.allclose(numbers(line(text, "The error")), error, atol=rounded)
+            middle = numbers(line(text, "^The drones' middle"))[:3]
+            assert np.allclose(middle, held.mean(0), atol=rounded)
+    assert "as you saw them last" in env.rules(0)
+    # Rules go by the bodies as they are.
+    assert np.allclose(env.to_dict(after)["drones"][env.agents[0]]["place"], now[0])
+
+
+def test_what_is_told_of_the_evader_is_held():
+    """By the vector, the text, the moves, the events and what a pursuer can believe."""
+    env = manyhands.make("drones", task="pursuit", drones=2, cylinders=1, actions="moves",
+                         repeat=10, evader="agent", randomise={"dropout": (1, 1)})  # fmt: skip
+    asked = {"drones": [[-2, 0, 1], [-3, 0, 1]], "evader": [2, 1.8, 1], "cylinders": [[0, 0]]}
+    state = env.reset_to(episode_key(0), asked)
+    assert np.asarray(state.seen).all()
+    south = moves.move_names(env).index("south")
+    step, after = jax.jit(env.step), state
+    for t in range(12):  # behind the cylinder
+        after, _ = step(episode_key(t), after, np.array([0, 0, south]))
+        gone = np.asarray(env.event_codes(after))[:, 4]
+        if int(after.sighting) < 0:
+            assert not gone.any() and np.asarray(after.lost).all()
+            assert {"event": "lost"} in env.last_events(after)
+            assert {"event": "lost"} not in env.last_events(after, 0)
+            break
+    assert int(after.sighting) < 0 and not np.asarray(after.seen).any()
+    found = pieces(env, after)
+    assert found[0]["seen"] == 1 and found[0]["unseen"] == 0
+    own = np.asarray(after.bodies.position)[0]
+    assert np.allclose(found[0]["evader"], [*(np.array([2, 1.8, 1]) - own), 0, 0, 0], atol=1e-5)
+    assert "in sight, at (2.00, 1.80, 1.00)" in env.describe(after, 0)
+    assert "They see you." in env.describe(after, 2)
+    assert found[2]["evader"][3:] == pytest.approx(after.bodies.velocity[-1])  # it knows itself
+    sight = {q.text: q for q in env.questions(after, 0)}
+    mine = sight["Do you see the evader yourself?"]
+    assert (mine.believed, mine.true) == ("yes", "no")
+    env.draw(after, pygame.Surface((160, 120)), 0)
+
+
+def test_a_share_of_the_readings_is_lost():
+    env = manyhands.make("drones", drones=2, cylinders=0, actions="rotors", repeat=5,
+                         randomise={"dropout": (0.25, 0.25)})  # fmt: skip
+    size = 512
+    states = jax.jit(env.batch_reset)(many(size))
+    assert not np.asarray(states.lost).any()
+    states, _ = jax.jit(env.batch_step)(many(size, size), states, hover(env, size) + 0.1)
+    lost, held = np.asarray(states.lost), np.asarray(states.held.velocity)  # [A, B], [A, D, 3, B]
+    assert lost.mean() == pytest.approx(0.25, abs=0.05)
+    assert (lost[0] != lost[1]).any()  # each agent for itself
+    now = np.asarray(states.bodies.velocity)
+    for i in range(2):
+        last = np.where(lost[i], 0.0, now[1 - i])
+        assert np.allclose(held[i, 1 - i], last) and np.abs(last).max() > 0.01
+    rows = env.observation_layout.part(np.moveaxis(np.asarray(
+        jax.jit(env.batch_observe)(states)), 0, 1), "others")  # fmt: skip
+    assert np.allclose(rows[0, 3:, 1], held[1, 0])
+    alone = jax.tree.map(lambda leaf: leaf[..., 7], states)
+    assert np.allclose(env.observe(alone)[1][env.observation_layout["others"]], rows[0, :, 1, 7])
+
+
+@pytest.mark.parametrize("task", ["formation", "pursuit"])
+def test_readings_that_are_never_lost_change_nothing(task):
+    options = {"task": task, "actions": "moves", "repeat": 5}
+    plain = manyhands.make("drones", **options)
+    never = manyhands.make("drones", **options, randomise={"dropout": (0, 0)})
+    found = []
+    for env in (plain, never):
+        state, step = first(env), jax.jit(env.step)
+        assert (state.held == () and state.lost == ()) == (env is plain)
+        for t in range(3):
+            state, _ = step(episode_key(t), state, np.array([1, 2, 1]))
+        found.append((np.asarray(state.bodies.position), np.asarray(env.observe(state)),
+                      env.describe(state, 0), env.questions(state, 0)))  # fmt: skip
+    assert np.allclose(found[0][0], found[1][0], atol=1e-5)
+    assert np.allclose(found[0][1], found[1][1], atol=1e-5)
+    assert found[0][2:] == found[1][2:]
+    again = restore(never, snapshot(never, state))
+    assert fingerprint(never, again) == fingerprint(never, state)
 
 
 # ---- text ----------------------------------------------------------------------------------------

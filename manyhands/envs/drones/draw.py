@@ -15,7 +15,7 @@ import pygame
 
 from manyhands.core.config import one_of
 from manyhands.core.paint import FADED, GOOD, INK, PAPER, bubble, header, header_height, mix
-from manyhands.envs.drones.observe import goal_of, slot_error
+from manyhands.envs.drones.observe import as_read, goal_of, slot_error
 from manyhands.envs.drones.state import STEP, DronesState
 from manyhands.envs.volleyball.camera import SHARPNESS, Brush, Camera, Key, View, circle
 from manyhands.envs.volleyball.draw import TEAMS, drone, tags
@@ -67,6 +67,7 @@ def draw(
         labels: what each drone is doing, in words, to be written at the drones.
     """
     view = _view(drones, canvas, camera)
+    state = state if agent is None else as_read(drones, state, agent)
     scene = _scene(drones, state, agent, labels)
     large = pygame.Surface((view.width * SHARPNESS, view.height * SHARPNESS))
     large.blit(_arena(drones, canvas.get_size(), view.key.camera), (0, 0))
@@ -107,6 +108,7 @@ def bubbles(
     """Paint what drones say over a picture that `draw` made on this canvas, each text in a bubble
     at its drone."""
     view = _view(drones, canvas, camera)
+    state = state if agent is None else as_read(drones, state, agent)
     scene = _scene(drones, state, agent, ())
     size = max(11, min(18, view.height // 32))
     for i, text in sorted(texts.items()):

@@ -52,9 +52,8 @@ from manyhands.envs.volleyball import physics as jax_physics
 PHYSICS = ("jax", "mujoco")
 COLLISIONS = ("cost", "end")
 EVADERS = ("scripted", "agent")
-# What `randomise` can draw of the physics: there is no ball. And what else, with the most of it.
+# What `randomise` can draw of the physics: there is no ball.
 DRAWN = tuple(n for n in jax_physics.RANDOMISED if n not in ("ball_mass", "restitution"))
-DISTURBED = {name: most for name, most in disturbances.MOST.items() if name != "dropout"}
 _FAR_EDGE = 40.0  # m, more than across any arena
 
 
@@ -93,7 +92,8 @@ class Drones(DronesConfig, Env[DronesState]):
         randomise: ranges by name, `{"mass": (0.9, 1.1)}`, from which every episode draws: `mass`,
             `inertia`, `thrust`, `moment`, `lag`, `drag`, `wind`, `lag_rise`, `lag_fall`,
             `ground_effect`, `gusts` (standard deviation, m/s), `push` and `push_rate` (N s, 1/s),
-            as in volleyball. Wind and gusts act through `drag`, and on the evader, too.
+            `dropout` (share of steps), as in volleyball. Wind and gusts act through `drag`; they
+            and pushes meet the evader, too.
         reward_weights: weights of the terms.
         max_steps: steps after which an episode is truncated; by default those of 40 s in
             formation and of 30 s in pursuit.
@@ -188,7 +188,7 @@ class Drones(DronesConfig, Env[DronesState]):
         self._given_weights = plain(reward_weights or {})
         self.terms = tuple(plan.weights)
         drawn = {} if randomise is None else randomise
-        self.ranges = disturbances.check_ranges(drawn, DRAWN, DISTURBED)
+        self.ranges = disturbances.check_ranges(drawn, DRAWN, disturbances.MOST)
         self._load()
         word = "pursuer" if self.pursuit else "drone"
         names = [f"{word}_{i}" for i in range(self.team)]

@@ -1,4 +1,6 @@
-"""What happened in the last step, as data and as numbers. All drones know all of it."""
+"""What happened in the last step, as data and as numbers. All drones know all of it, but those that
+read nothing new of the others in this step: these know of no collisions of others, and of no
+evader that came into sight or went out of it."""
 
 from __future__ import annotations
 
@@ -28,14 +30,15 @@ def last_events(
     drones: Drones, state: DronesState, agent: str | int | None = None
 ) -> list[dict[str, Any]]:
     """Collisions of agents, and what became of the goal or of the evader."""
-    if agent is not None:
-        drones.index(agent)
+    who = None if agent is None else drones.index(agent)
+    lost = drones.losing and who is not None and bool(state.lost[who])
     found: list[dict[str, Any]] = [
         {"event": "collision", "agent": drones.agents[i]}
         for i in np.flatnonzero(np.asarray(state.touched)[: drones.players]).tolist()
+        if not lost or i == who
     ]
     if drones.pursuit:
-        if int(state.sighting):
+        if int(state.sighting) and not lost:
             found.append({"event": "sighted" if int(state.sighting) > 0 else "lost"})
         if int(state.catcher):
             found.append({"event": "caught", "agent": drones.agents[int(state.catcher) - 1]})
@@ -50,10 +53,13 @@ def event_codes(config: DronesConfig, state: DronesState) -> Array:
     """f32[A, E, ...], named by `names`."""
     count = config.players
     own = state.touched[:count].astype(jnp.float32)
-    codes = [own, jnp.sum(own, axis=0)[None] - own]
+    read = [jnp.sum(own, axis=0)[None] - own]
     if config.pursuit:
-        shared = [state.catcher > 0, state.sighting > 0, state.sighting < 0]
+        known, flags = state.catcher > 0, (state.sighting > 0, state.sighting < 0)
+        read += [repeat(flag.astype(jnp.float32), count) for flag in flags]
     else:
-        shared = [state.gained > 0]
-    codes += [repeat(flag.astype(jnp.float32), count) for flag in shared]
+        known = state.gained > 0
+    if config.losing:
+        read = [jnp.where(state.lost, 0.0, codes) for codes in read]
+    codes = [own, read[0], repeat(known.astype(jnp.float32), count), *read[1:]]
     return jnp.stack(codes, axis=1)

@@ -1,17 +1,21 @@
 """What drones and networks are given: the own state, and everything else as seen from it.
 
-Vectors are in the world's axes. The evader's numbers are those of when it was seen last.
+Vectors are in the world's axes. The evader's numbers are those of when it was seen last. Where
+readings are lost (`dropout`), an agent knows the others as it read them last (`as_read`).
 """
 
 from __future__ import annotations
 
+import dataclasses
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from manyhands.core.axes import expand
 from manyhands.core.env import Array
 from manyhands.core.layout import Layout, Piece, labelled
-from manyhands.envs.drones.state import LONG_AGO, STEP, DronesConfig, DronesState
+from manyhands.envs.drones.state import LONG_AGO, STEP, DronesConfig, DronesState, Reading
 from manyhands.envs.volleyball.physics import FASTEST, FASTEST_TURN, matrix
 
 XYZ = ("x", "y", "z")
@@ -123,8 +127,39 @@ def goal_of(state: DronesState) -> Array:
     return jnp.sum(jnp.where((numbers == now[None])[:, None], state.goals, 0), axis=0)
 
 
+def reading(state: DronesState) -> Reading:
+    """What an agent that loses nothing reads of the others."""
+    bodies = state.bodies
+    return Reading(bodies.position, bodies.velocity, state.seen, state.known, state.unseen)
+
+
+def as_read(config: DronesConfig, state: DronesState, agent: int) -> DronesState:
+    """The state as one agent has read it, with places and velocities of the others and the sight of
+    the evader as it holds them; it reads its own body in every step."""
+    if not config.losing:
+        return state
+    mine = jax.tree.map(lambda leaf: leaf[agent], state.held)
+    own = expand(np.arange(config.count) == agent, state.bodies.position.ndim - 1)
+    bodies = dataclasses.replace(
+        state.bodies,
+        position=jnp.where(own, state.bodies.position, mine.position),
+        velocity=jnp.where(own, state.bodies.velocity, mine.velocity),
+    )
+    return dataclasses.replace(
+        state, bodies=bodies, seen=mine.seen, known=mine.known, unseen=mine.unseen
+    )
+
+
 def observe(config: DronesConfig, state: DronesState) -> Array:
     """f32[A, K, ...]; see `layout`."""
+    if not config.losing:
+        return _rows(config, state)
+    agents = range(config.players)
+    return jnp.stack([_rows(config, as_read(config, state, i))[i] for i in agents])
+
+
+def _rows(config: DronesConfig, state: DronesState) -> Array:
+    """f32[A, K, ...], of agents that know this state."""
     n, count = config.team, config.players
     place, velocity = state.bodies.position, state.bodies.velocity
     own = place[:count]

@@ -17,7 +17,7 @@ from manyhands.core.reading.parts import JSON, Answer
 from manyhands.core.reading.phrases import WAITING
 from manyhands.envs.drones import moves
 from manyhands.envs.drones.commands import commands
-from manyhands.envs.drones.observe import goal_of
+from manyhands.envs.drones.observe import as_read, goal_of
 from manyhands.envs.drones.rules import bounds
 from manyhands.envs.drones.state import DronesState
 from manyhands.envs.volleyball import figures
@@ -678,6 +678,7 @@ def _grammar(task: str, actions: str, mates: tuple[str, ...], shape: str) -> Gra
 def parse(drones: Drones, text: Any, state: DronesState, agent: int) -> Any:
     """The action that an answer names; `IllegalAction` if it names none, more than one, or one that
     is not open to the drone."""
+    state = as_read(drones, state, agent)
     known = commands(drones, state, agent)
 
     def refuse(reason: str) -> IllegalAction:

@@ -12,7 +12,7 @@ import numpy as np
 from manyhands.core.axes import expand, repeat, take_mask
 from manyhands.core.env import Array
 from manyhands.envs.drones import moves
-from manyhands.envs.drones.observe import goal_of, layout, observe, slot_error
+from manyhands.envs.drones.observe import goal_of, layout, observe, reading, slot_error
 from manyhands.envs.drones.start import FAR, in_sight
 from manyhands.envs.drones.state import (
     IN_SHAPE,
@@ -70,6 +70,10 @@ def step(
         fresh = dataclasses.replace(fresh, recent=(actions + 1).astype(jnp.int16))
     if not config.pursuit:
         fresh = dataclasses.replace(fresh, gained=jnp.zeros_like(state.gained))
+
+    if config.losing:
+        lost = disturbances.lost(key, state.disturbance, config.players)
+        fresh = dataclasses.replace(fresh, lost=lost)
 
     def control_step(i: Array, now: DronesState) -> DronesState:
         own = _key_of(key, _TICKS + i) if config.disturbed else key
@@ -146,6 +150,9 @@ def _tick(config: DronesConfig, key: Array, state: DronesState, actions: Array) 
         new = dataclasses.replace(new, reached=state.reached + gained, gained=state.gained + gained)
         over = over | (new.reached >= config.goals)
     new = dataclasses.replace(new, over=over)
+    if config.losing:
+        held = disturbances.held(state.lost, state.held, reading(new))
+        new = dataclasses.replace(new, held=held)
     # An episode that is over stays as it is.
     return jax.tree.map(lambda old, now: jnp.where(state.over, old, now), state, new)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from manyhands.core.config import check_reset_options
 from manyhands.core.env import Array, ConfigError, shorten
+from manyhands.envs.drones.observe import reading
 from manyhands.envs.drones.state import STARTS, DronesConfig, DronesState
 from manyhands.envs.volleyball import disturbances, physics
 from manyhands.envs.volleyball.physics import Bodies
@@ -80,7 +81,7 @@ def begin(config: DronesConfig, places: Array, cylinders: Array, goals: Any) -> 
     level[:, 0] = 1
     zeros = jnp.zeros((count, 3), jnp.float32)
     none, nothing = jnp.int8(0), jnp.bool_(False)
-    return DronesState(
+    state = DronesState(
         bodies=Bodies(
             position=places,
             quaternion=jnp.asarray(level),
@@ -107,6 +108,10 @@ def begin(config: DronesConfig, places: Array, cylinders: Array, goals: Any) -> 
         time=jnp.int32(0),
         recent=jnp.zeros(config.players, jnp.int16) if config.actions == "moves" else (),
     )
+    if not config.losing:
+        return state
+    held = disturbances.held_by_all(config.players, reading(state))
+    return dataclasses.replace(state, held=held, lost=jnp.zeros(config.players, bool))
 
 
 def in_sight(config: DronesConfig, places: Array, cylinders: Array) -> Array:

@@ -131,6 +131,22 @@ def slots(shape: str, count: int) -> np.ndarray:
 
 
 @state_dataclass
+class Reading:
+    """What an agent reads of the others. The last three are `()` in formation.
+
+    Attributes:
+        position, velocity: f32[D, 3], m and m/s, of all drones.
+        seen, known, unseen: as in `DronesState`.
+    """
+
+    position: Array
+    velocity: Array
+    seen: Any
+    known: Any
+    unseen: Any
+
+
+@state_dataclass
 class DronesState:
     """One arena at one moment. What a task has no use for is `()`.
 
@@ -155,7 +171,10 @@ class DronesState:
         time: i32[], steps.
         recent: i16[A], with `actions="moves"`: the move of each agent in the last step, counted
             from 1; 0 at the start. What comes next does not depend on it.
-        disturbance: a `Disturbance` of volleyball, where there are gusts or pushes.
+        disturbance: a `Disturbance` of volleyball, where there are gusts, pushes or lost readings.
+        held: a `Reading` with a first axis for the agent: what each read last of the others, where
+            some readings are lost.
+        lost: bool[A], which agents read nothing new of the others in the last step.
     """
 
     bodies: Bodies
@@ -176,6 +195,8 @@ class DronesState:
     time: Array
     recent: Any = ()
     disturbance: Any = ()
+    held: Any = ()
+    lost: Any = ()
 
 
 class DronesConfig:
@@ -243,6 +264,11 @@ class DronesConfig:
     def disturbed(self) -> bool:
         """Whether there are gusts or pushes."""
         return "gusts" in self.ranges or "push" in self.ranges
+
+    @functools.cached_property
+    def losing(self) -> bool:
+        """Whether agents read nothing new of the others now and then."""
+        return "dropout" in self.ranges
 
     @functools.cached_property
     def slots(self) -> np.ndarray:

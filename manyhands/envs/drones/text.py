@@ -16,7 +16,7 @@ from manyhands.core.env import names_of
 from manyhands.core.reading.answers import how_to_answer
 from manyhands.envs.drones import moves, reading
 from manyhands.envs.drones.commands import commands, effect_of, rounded, spoken_four
-from manyhands.envs.drones.observe import goal_of, slot_error
+from manyhands.envs.drones.observe import as_read, goal_of, slot_error
 from manyhands.envs.drones.rules import bounds
 from manyhands.envs.drones.state import IN_SHAPE, REACHED, SPACING, STEP, DronesState
 from manyhands.envs.volleyball.hazards import hazards
@@ -44,6 +44,7 @@ def _all(names: list[str]) -> str:
 
 def describe(drones: Drones, state: DronesState, agent: int) -> str:
     """What the drone knows, as text."""
+    state = as_read(drones, state, agent)
     brief, full = drones.detail == "brief", drones.detail == "full"
     bodies, n = state.bodies, drones.team
     place, velocity = np.asarray(bodies.position), np.asarray(bodies.velocity)
@@ -224,7 +225,7 @@ def rules(drones: Drones, agent: int) -> str:
             if drones.collisions == "end"
             else "."
         ),
-        *hazards(drones.ranges, ""),
+        *hazards(drones.ranges, "", _read_of(drones, agent)),
         "",
         "WHAT YOU CAN DO",
         f"A step lasts {seconds:g} s, an episode {drones.max_steps} steps at most. All drones act "
@@ -235,6 +236,15 @@ def rules(drones: Drones, agent: int) -> str:
         f"Name one action. {how_to_answer(_example(drones, agent))}",
     ]
     return "\n".join(lines)
+
+
+def _read_of(drones: Drones, agent: int) -> str:
+    """What an agent reads beside itself."""
+    if not drones.pursuit:
+        return "the others"
+    if agent == drones.team:
+        return "the pursuers, and whether they see you,"
+    return "the others, the evader among them,"
 
 
 def _limited(drones: Drones) -> bool:

@@ -25,9 +25,11 @@ _ERRORS = {
 }
 
 
-def hazards(ranges: Mapping[str, tuple[float, float]], ball: str) -> list[str]:
+def hazards(
+    ranges: Mapping[str, tuple[float, float]], ball: str, others: str = "the others and the ball"
+) -> list[str]:
     """Lines of the rules; empty where nothing blows, pushes or hides. `ball` is the kind of ball,
-    "" where there is none."""
+    "" where there is none; `others` is what an agent may lose sight of."""
 
     def span(name: str, unit: str) -> str:
         low, high = ranges[name]
@@ -71,8 +73,8 @@ def hazards(ranges: Mapping[str, tuple[float, float]], ball: str) -> list[str]:
         lines.append("Rotors give more thrust close to the floor.")
     if "dropout" in ranges:
         lines.append(
-            f"In a share of {span('dropout', '')} of the steps you see the others and the ball as "
-            "you saw them last; yourself you always see."
+            f"In a share of {span('dropout', '')} of the steps you see {others} as you saw "
+            "them last; yourself you always see."
         )
     if "action_delay" in ranges:
         lines.append(f"Your actions take effect {span('action_delay', 'steps')} late.")
