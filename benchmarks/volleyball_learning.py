@@ -132,7 +132,7 @@ def duel(run: str, out: Path, episodes: int) -> dict[str, Any]:
     else:
         skills = "plain" if run == "1v1-plain" else "attack"
         env = manyhands.make("events", env=manyhands.make("volleyball", task="1v1", skills=skills))
-        others = ["bot", "hover", "random"]
+        others = ["rally", "hover", "random"]
     players = {"learned": str(path), **{name: name for name in others}}
     table = league(env, players, episodes, seed=1, by="win")
     print(table)

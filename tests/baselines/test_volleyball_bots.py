@@ -85,7 +85,7 @@ class Words(View):
 @pytest.mark.slow
 def test_a_player_who_only_reads_rallies_with_a_bot():
     env = Volleyball("1v1", serve="near", max_steps=230)
-    result = play(env, ["text", "bot"], 1, seed=0)
+    result = play(env, ["text", "rally"], 1, seed=0)
     (episode,) = result.episodes
     assert episode.ended == "truncated"  # the ball is still in play
     assert episode.metrics["crossings"] >= 3
@@ -144,6 +144,8 @@ def test_seats_that_do_not_fit_are_refused():
     with pytest.raises(ConfigError, match="the skills are for"):
         seat("hover", Volleyball("1v1", actions="ctbr"))
     assert seat("bot", team) == Scripted("team")
+    assert seat("bot", Volleyball("1v1")) == Scripted("duel")
+    assert seat("bot", Volleyball("1v1", skills="plain")) == Scripted("rally")
     assert isinstance(text(team), Embodied)
     assert type(text(make("kitchen"))).__name__ == "Reader"
     assert np.array_equal(team.noop, np.zeros(4))

@@ -218,7 +218,8 @@ class Volleyball(Env[VolleyballState]):
         chance = self.versus and (serve == "random" or points > 1)
         self.deterministic_reset = not (start.varies(setup) or chance or self.ranges)
         spikes = task.startswith("set_and_spike")
-        self.scripted_policy = "team" if self.team_size > 1 else "rally"
+        alone = "duel" if skills == "attack" else "rally"
+        self.scripted_policy = "team" if self.team_size > 1 else alone
         if not self.versus:
             self.scripted_policy = (
                 "spiker" if spikes and actions == "rotors" and airframe == "iris" else ""
