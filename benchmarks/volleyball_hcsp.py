@@ -9,9 +9,9 @@ Parts, in order; each is kept in `runs/volleyball-hcsp/` (of seeds other than 0 
 and not made twice, and a part that was stopped goes on with what it has:
 
     nash         two stages: PSRO over the team's options, mixed by the Nash equilibrium
-    joint        three stages: a strategy of `nash` and corrections of the skills, in self-play,
-                 with a KL term
-    against      the same, against the mixture of `nash` instead of in self-play
+    joint        three stages: a strategy of `nash` and corrections of the skills learn against the
+                 mixture of `nash`, with a KL term
+    joint-self   the same in self-play
     growth       each response of `nash` against the scripted teams
     best         a fresh best response to the mixture of `nash`: how much there is left to win
     fictitious   one network that learns against all of its past selves, drawn uniformly
@@ -87,7 +87,7 @@ LEARNED = (
     "nash",
     "growth",
     "joint",
-    "against",
+    "joint-self",
     "best",
     "fictitious",
     "self-play",
@@ -304,8 +304,8 @@ def train(part: str, budget: Budget, runs: Path) -> dict[str, Any]:
         return growth(budget, runs)
     if part == "stack":
         return stack(budget, runs)
-    if part in ("joint", "against"):
-        return tuned(budget, folder, runs, itself=part == "joint")
+    if part in ("joint", "joint-self"):
+        return tuned(budget, folder, runs, itself=part == "joint-self")
     if part == "best":
         config = dataclasses.replace(
             strategy_config(budget, "nash"), total_steps=budget.best, checks=5, enough=1.0
@@ -390,9 +390,9 @@ class Row:
 def rows_of(budget: Budget, runs: Path, known: Sequence[str]) -> dict[str, Row]:
     """All that there is to play: learned, scripted, and the strategy that ships."""
     rows: dict[str, Row] = {}
-    single = {"joint": "joint", "against": "joint"}
+    single = {"joint": "joint", "joint-self": "joint"}
     single |= {"fictitious": "options", "self-play": "options"}
-    for part in ("joint", "against", "nash", "uniform", "fictitious", "self-play", "flat"):
+    for part in ("joint", "joint-self", "nash", "uniform", "fictitious", "self-play", "flat"):
         if part not in known:
             continue
         if part in ("nash", "uniform"):
@@ -583,7 +583,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=(*LEARNED, "stack", "table"))
     parser.add_argument("--response", type=int, default=122_880, help="choices of a response")
     parser.add_argument("--best", type=int, default=245_760, help="choices of the fresh response")
-    parser.add_argument("--joint", type=int, default=8_388_608, help="steps of the third stage")
+    parser.add_argument("--joint", type=int, default=16_777_216, help="steps of the third stage")
     parser.add_argument("--joint-envs", type=int, default=256, help="points it plays at once")
     parser.add_argument("--points", type=int, default=500, help="of a cell and side")
     parser.add_argument("--seeds", type=int, nargs="+", default=[SEED])

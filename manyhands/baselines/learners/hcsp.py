@@ -401,17 +401,16 @@ def finetune(
     seed: int = 0,
     log: Callable[[str], None] | None = None,
     *,
-    itself: bool = True,
+    itself: bool = False,
 ) -> Response:
-    """Stage 3: let strategy and corrections learn together in self-play. In the first tenth of the
-    updates only the critic learns.
+    """Stage 3: let strategy and corrections learn together against the population of stage 2. In
+    the first tenth of the updates only the critic learns.
 
     Args:
         strategies, mixture: networks of stage 2 and their chances (`psro.Population`); the most
             likely one is what is tuned, and what the tuned one is kept close to.
         weight: of the divergence from it.
-        itself: False: learn against the population instead; that beats the population by more, and
-            loses more to others.
+        itself: learn in self-play instead, and only be measured by the population.
         key, seed, log: see `psro.respond`.
     """
     best = strategies[int(np.argmax(mixture))]
