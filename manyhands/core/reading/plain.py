@@ -372,7 +372,7 @@ def plainly(text: str) -> str:
     text = text[opening.end() :] if opening else text
     for sign, words in _SPELT:
         text = sign.sub(words, text)
-    text = _HELPS.sub("", _BAR.sub("\n", text)).rstrip(" \u2014-")
+    text = _HELPS.sub("", _BAR.sub(", ", text)).rstrip(" \u2014-")
     for _ in range(2):
         text = _CLOSES.sub("", text)
     return without_margins(text)
